@@ -21,7 +21,10 @@ struct unwind_regs {
 	__u64 lr;
 };
 
-/* Addresses at which registers are saved; 0 for a register that is not saved. */
+/*
+ * Addresses at which a frame has saved the return address and its caller's frame pointer; 0 if it
+ * has not saved the register.
+ */
 struct unwind_saved_at {
 	__u64 ra;
 	__u64 fp;
@@ -34,7 +37,10 @@ static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
 	return PT_REGS_SP(ctx);
 }
 
-/* The return instruction has popped the return address, so the slot is below the stack pointer. */
+/*
+ * Returns the slot of a call that has just returned. The return instruction has popped the return
+ * address, so the slot is the word below the stack pointer.
+ */
 static __always_inline __u64 arch_return_slot(struct pt_regs *ctx)
 {
 	return PT_REGS_SP(ctx) - sizeof(__u64);
@@ -57,7 +63,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* 1 if other CPUs see the stores of a CPU in the order in which they were made. */
+/* 1 if other CPUs see a CPU's stores in the order in which it made them. */
 #define ARCH_STORES_IN_ORDER 1
 
 /*
@@ -76,13 +82,13 @@ static __always_inline bool arch_is_stub(__u64 addr)
 		return true;
 	if (code.begin == endbr64)
 		code.begin = code.jump;
-	/* jmp *(rip), also with a bnd prefix */
+	/* jmp *disp(%rip), with or without a bnd prefix */
 	return (code.begin & 0xffff) == 0x25ff || (code.begin & 0xffffff) == 0x25fff2;
 }
 
 /*
- * Returns the function called by the instruction before return_address; 0 if the call is indirect
- * or goes to a stub.
+ * Returns the function called by the instruction before return_address; 0 if the call is indirect,
+ * goes to a PLT stub, or cannot be read.
  */
 static __always_inline __u64 arch_called_function(__u64 return_address)
 {
@@ -101,8 +107,8 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 
 /*
  * Derives the unwind rule from the code at a return address, if that code only releases stack
- * memory and returns, as in the trampolines of python -X perf. The rule does not depend on the
- * frame pointer.
+ * memory and returns, as in the trampolines of python -X perf. Returns false for other code. The
+ * rule does not depend on the frame pointer.
  */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
@@ -117,7 +123,7 @@ static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *re
 	return true;
 }
 
-/* Sets those registers of the caller that a walk needs. */
+/* At the entry of a function, sets those registers of its caller that a walk needs. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx) + sizeof(__u64);
@@ -173,8 +179,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 }
 
 /*
- * Offsets of the interrupted code's registers from the stack pointer, which points at a struct
- * ucontext when a signal handler has returned.
+ * When a signal handler has returned, the stack pointer points at a struct ucontext, which contains
+ * the registers of the interrupted code. These are their offsets from the stack pointer.
  */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
@@ -182,8 +188,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SIGNAL_LR 0 /* none */
 
 /*
- * Number of words copied, in the order of struct user_regs_struct; fs_base and gs_base follow. Only
- * the lowest 16 bits of cs and ss are valid.
+ * Number of register words copied, in the order of struct user_regs_struct; two words for fs_base
+ * and gs_base follow them. Only the lowest 16 bits of cs and ss are valid.
  */
 #define ARCH_PTRACE_WORDS 21
 #define ARCH_PC 16
@@ -192,9 +198,9 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that is not running user code. Kernel threads that belong to
- * a process, such as io_uring workers, have 0 in all registers. Returns false if the expected place
- * does not contain user registers.
+ * Reads the user registers of a thread that is not running user code. Returns false if the expected
+ * place does not contain user registers. All registers of kernel threads that belong to a process,
+ * such as io_uring workers, are 0, which counts as valid.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -212,8 +218,8 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 }
 
 /*
- * Copies the vector registers in XSAVE format, in whole words. Copies at most `max` bytes, and
- * always fewer than MEMLEAK_VECTOR_BYTES.
+ * Copies the vector registers in XSAVE format, in whole words: at most `max` bytes, and always
+ * fewer than MEMLEAK_VECTOR_BYTES. Returns the number of bytes; 0 on failure.
  */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
@@ -263,8 +269,8 @@ struct arch_syscall {
 };
 
 /*
- * In this function and those below, the parameter `regs` is the kernel's struct pt_regs of a system
- * call.
+ * Returns the number of a system call. In arch_syscall_number(), arch_syscall_argument() and
+ * arch_read_syscall(), `regs` is the kernel's struct pt_regs of the system call.
  */
 static __always_inline __u64 arch_syscall_number(void *regs)
 {
@@ -274,7 +280,7 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 	return number;
 }
 
-/* Returns one of the first four arguments, even after the system call has returned. */
+/* Returns one of the first four arguments of a system call, even after the call has returned. */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {
 	struct pt_regs *from = regs;
@@ -288,7 +294,10 @@ static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 	return value;
 }
 
-/* Returns false if the registers cannot be read. */
+/*
+ * Reads the registers of a system call and adapts them to the form of a function call. Returns
+ * false if the registers cannot be read.
+ */
 static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
 {
 	if (bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs))
@@ -330,7 +339,8 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 }
 
 /*
- * The return address is in a register, or saved at an unknown place, so there is no word to read.
+ * Returns false: the return address is in a register, or saved at an unknown place, so there is no
+ * word to read.
  */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
@@ -358,7 +368,10 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 	return addr;
 }
 
-/* Trampolines keep a frame pointer on aarch64, so they need no rule. */
+/*
+ * Returns false: on aarch64, the trampolines of python -X perf keep a frame pointer, so they need
+ * no rule.
+ */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
 	(void)addr;
@@ -370,7 +383,7 @@ static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs 
 {
 	ret->sp = PT_REGS_SP(ctx);
 	ret->fp = PT_REGS_FP(ctx);
-	ret->lr = 0; /* unknown: the call has replaced the caller's lr */
+	ret->lr = 0; /* the caller's lr is unknown: the call has replaced it */
 }
 
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
@@ -407,8 +420,9 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 }
 
 /*
- * Offsets of the interrupted code's registers from the stack pointer, which points at a struct
- * rt_sigframe: siginfo, then ucontext with the registers.
+ * When a signal handler has returned, the stack pointer points at a struct rt_sigframe: siginfo,
+ * then ucontext with the registers of the interrupted code. These are their offsets from the stack
+ * pointer.
  */
 #define ARCH_SIGNAL_FP 544
 #define ARCH_SIGNAL_LR 552
@@ -455,7 +469,10 @@ static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 	return 0;
 }
 
-/* Copies the 32 vector registers of 16 bytes and, if the thread uses SVE, the SVE registers. */
+/*
+ * Copies the 32 vector registers of 16 bytes and, if the thread uses SVE and `max` allows it, the
+ * SVE registers. Returns the number of bytes; 0 on failure.
+ */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
 	struct thread_struct___one_length *old = (void *)&task->thread;
@@ -485,7 +502,10 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 	return (__s64)BPF_CORE_READ((struct pt_regs___kernel *)regs, syscallno);
 }
 
-/* The result of a system call replaces the first argument, of which the kernel keeps a copy. */
+/*
+ * Returns one argument of a system call, even after the call has returned. The call's result
+ * replaces the first argument, of which the kernel keeps a copy.
+ */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {
 	struct user_pt_regs *from = regs;

@@ -8,7 +8,10 @@
 
 #include "bpf/memleak.h"
 
-/* Returns the hash that selects a block's bucket and its count in the filter. */
+/*
+ * Returns the hash that selects a block's bucket in the recent-block cache, and its count in the
+ * counting filter.
+ */
 static inline __attribute__((always_inline)) __u32 block__hash(const struct memleak_block_key *key)
 {
 	return hash_mix(key->addr, key->image) >> 32;
@@ -17,10 +20,12 @@ static inline __attribute__((always_inline)) __u32 block__hash(const struct meml
 /* The recent-block cache: blocks that were just allocated; see bpf/recent_blocks.bpf.h. */
 #define MEMLEAK_RECENT_BLOCKS 6
 
-/* States of a block, in the low bits of its word: */
+/* States of a block in the recent-block cache, stored in the low bits of its word. */
 #define MEMLEAK_RECENT_WRITING 1ULL /* the block is not completely written yet */
-#define MEMLEAK_RECENT_MOVING 2ULL  /* the block is alive, and may also be in the table */
-#define MEMLEAK_RECENT_DEAD 3ULL    /* the block was freed while it was being moved to the table */
+/* the live block is being moved to the block table, and may already be there */
+#define MEMLEAK_RECENT_MOVING 2ULL
+/* the block was freed while it was being moved to the block table */
+#define MEMLEAK_RECENT_DEAD 3ULL
 #define MEMLEAK_RECENT_STATES 7ULL
 
 struct memleak_recent_block {
@@ -32,28 +37,31 @@ struct memleak_recent_block {
 };
 
 /*
- * A bucket. The words and `oldest` share one cache line, so a search for an address reads only this
- * line.
+ * A bucket of the recent-block cache. `words` and `oldest` share one cache line, so a search for an
+ * address reads only this line.
  */
 struct memleak_recent {
-	__u64 words[MEMLEAK_RECENT_BLOCKS]; /* address and state; 0 if the place is free */
-	__u64 oldest;                       /* the place whose block is evicted next */
+	/* address and state of each block; 0 if its place is free */
+	__u64 words[MEMLEAK_RECENT_BLOCKS];
+	__u64 oldest; /* index of the block that is evicted next */
 	__u64 reserved;
 	struct memleak_recent_block blocks[MEMLEAK_RECENT_BLOCKS];
 };
 
 #define MEMLEAK_FILTER_IN_LINE 16
 
-/* The counting filter: for each hash, the number of blocks in the table. */
+/*
+ * The counting filter: for each hash, the number of blocks in the block table that have this hash.
+ */
 struct memleak_filter {
 	__u32 cnt[MEMLEAK_FILTER_IN_LINE];
 };
 
 /*
- * With quotas, a process may have MEMLEAK_QUOTA_FACTOR times as many blocks as the table has free
- * entries: one process alone fills four fifths of the table, two processes four ninths each, and a
- * new process always finds room. Method: Choudhury and Hahne, Dynamic Queue Length Thresholds for
- * Shared-Memory Packet Switches, 1998.
+ * With quotas, a process may have MEMLEAK_QUOTA_FACTOR times as many blocks as the block table has
+ * free entries. So one process alone can fill four fifths of the table, two processes four ninths
+ * each, and a new process always finds room. Method: Choudhury and Hahne, Dynamic Queue Length
+ * Thresholds for Shared-Memory Packet Switches, 1998.
  */
 #define MEMLEAK_QUOTA_FACTOR 4
 
@@ -64,7 +72,7 @@ struct memleak_filter {
 #define MEMLEAK_QUOTAS 16384
 
 struct memleak_quota {
-	__u64 stored;   /* number of the image's blocks in the table */
+	__u64 stored;   /* number of the image's blocks in the block table */
 	__u64 rejected; /* number of blocks rejected because the quota was used up */
 };
 

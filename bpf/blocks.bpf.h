@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The block tables, the totals of their sites, and the counters.
+ * The block tables, the site table with the totals of blocks, and the counters.
  *
  * Two rules keep the totals exact. A site is credited with a block only after the block was stored.
  * A site is debited only by the program that has deleted the block.
@@ -13,7 +13,7 @@
 
 const volatile struct memleak_config config;
 
-/* The loader sets the size before load. */
+/* The first block table. The loader sets max_entries before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -22,7 +22,7 @@ struct {
 } blocks SEC(".maps");
 
 /*
- * Holds the second block table, once the loader has created it. The loader creates it late, since a
+ * Contains the second block table, once the loader has created it. The loader creates it late: a
  * hash table allocates its buckets at creation, and few runs have enough blocks to need a second
  * table. The map has no BTF types: kernels before 6.2 would require equal types in the inner map.
  */
@@ -64,7 +64,10 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* Atomic although counters are per CPU: since Linux 6.0, one program can preempt another. */
+/*
+ * Adds to a counter. The addition is atomic although counters are per CPU: since Linux 6.0, one
+ * program can preempt another.
+ */
 static __always_inline void count(__u32 which, __s64 by)
 {
 	__u64 *counter = bpf_map_lookup_elem(&counters, &which);
@@ -73,7 +76,7 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
-/* MEMLEAK_QUOTAS + 1 elements, if quotas are used. */
+/* The quotas. If quotas are used, the loader sets max_entries to MEMLEAK_QUOTAS + 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -111,8 +114,8 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 }
 
 /*
- * True if the process has used up its quota. If several CPUs add blocks at the same time, the
- * blocks may exceed the quota slightly.
+ * True if the process has used up its quota; also counts the block as rejected. If several CPUs add
+ * blocks at the same time, the blocks may exceed the quota slightly.
  */
 static __always_inline bool quota__is_full(__u32 image)
 {
@@ -133,8 +136,9 @@ static __always_inline bool quota__is_full(__u32 image)
 }
 
 /*
- * Adds a block to a site's total, or subtracts it: size in the low 40 bits of the packed word,
- * count in the high 24. Sizes from config.wide_size on are in wide_bytes instead.
+ * Adds a block to a site's total (sign 1) or subtracts it (sign -1). The packed word has the count
+ * in its high 24 bits and the size in its low 40 bits. Sizes of config.wide_size or more go to
+ * wide_bytes instead.
  */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
@@ -164,8 +168,9 @@ static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 }
 
 /*
- * Adds `by` to a block's count in the filter. The count is raised before a block is stored and
- * lowered after the block is deleted, so a count of 0 means that the block is not in the table.
+ * Adds `by` to a block's count in the counting filter. The count is raised before a block is stored
+ * in the block table, and lowered after the block is deleted: a count of 0 means that the block is
+ * not in the table.
  */
 static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
@@ -175,7 +180,10 @@ static __always_inline void filter__add(const struct memleak_block_key *key, __s
 		__sync_fetch_and_add(cnt, by);
 }
 
-/* False if the block is certainly not in the table. This check is cheap, and saves most lookups. */
+/*
+ * False if the block is certainly not in the block table. This check is cheap, and saves most
+ * lookups.
+ */
 static __always_inline bool table__may_have(const struct memleak_block_key *key)
 {
 	const volatile __u32 *cnt = filter__find(key);
@@ -183,7 +191,7 @@ static __always_inline bool table__may_have(const struct memleak_block_key *key)
 	return !cnt || *cnt;
 }
 
-/* Returns the second table; NULL if there is only one. */
+/* Returns the second block table; NULL if there is only one. */
 static __always_inline void *table__second(void)
 {
 	__u32 at = 0;
@@ -192,9 +200,9 @@ static __always_inline void *table__second(void)
 }
 
 /*
- * Takes a block out of the tables. The block is copied before it is deleted, since a deleted
- * element may be reused immediately. Its site is debited only if the delete succeeds, since another
- * program may have deleted the block first.
+ * Removes a block from the block tables, copies it to *ret, and debits its site. The block is
+ * copied before it is deleted, since a deleted element may be reused immediately. Returns false if
+ * no table has the block, or if another program has deleted it first, which then debits the site.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
@@ -235,9 +243,9 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block whose key is not in the tables; the caller then credits the site. On failure,
- * counts the loss and returns false. Errors of map functions are kept as int: older kernels leave
- * the upper half of the register undefined.
+ * Stores a block whose key is not in the block tables; the caller then credits the site. On
+ * failure, counts the loss and returns false. The errors of map functions are stored as int: on
+ * older kernels, the upper half of the register is undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)

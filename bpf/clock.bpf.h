@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An approximate clock, which is read once per tick and CPU. It is accurate to one kernel tick (a
- * few milliseconds), which suffices for ages shown in tenths of a second.
+ * An approximate clock: each CPU reads the time only once per kernel tick. The clock is accurate to
+ * one tick (a few milliseconds), which suffices for ages shown in tenths of a second.
  */
 #ifndef BPF_CLOCK_BPF_H
 #define BPF_CLOCK_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel types used by the BPF programs, with CO-RE relocations, and one accessor for each
- * difference between kernels.
+ * Declares the kernel types that the BPF programs use, with CO-RE relocations. Contains one
+ * accessor function for each difference between kernels.
  */
 #ifndef BPF_COMPAT_BPF_H
 #define BPF_COMPAT_BPF_H
@@ -28,9 +28,9 @@ struct uprobes_state {
 };
 
 /*
- * Vector registers of x86-64, in XSAVE format. The oldest kernels have them in thread_struct.fpu;
- * later kernels have a pointer to them there. The newest kernels have the struct fpu with this
- * pointer right after the task's struct.
+ * Vector registers of x86-64, in XSAVE format. On the oldest kernels, they are in
+ * thread_struct.fpu. On later kernels, thread_struct.fpu has a pointer to them. On the newest
+ * kernels, struct fpu, with this pointer, directly follows the task_struct in memory.
  */
 union fpregs_state {
 	unsigned int first;
@@ -61,7 +61,7 @@ struct thread_struct {
 			unsigned int first;
 		} fpsimd_state;
 	} uw;
-	void *sve_state; /* NULL if the thread uses no SVE */
+	void *sve_state; /* SVE registers; NULL if the thread uses no SVE */
 	unsigned int vl[1];
 };
 
@@ -89,13 +89,13 @@ struct thread_info {
 };
 
 /*
- * A call whose return address a return probe has replaced: its slot and its original return
- * address.
+ * A call whose return address a return probe has replaced: its address on the stack (slot; see
+ * arch.bpf.h), and the original return address.
  */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
-	struct return_instance *next; /* the previous call */
+	struct return_instance *next; /* the next call outwards; NULL at the end */
 };
 
 struct uprobe_task {
@@ -175,7 +175,7 @@ struct task_struct {
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	struct {
-		void *next; /* points to itself if the list is empty */
+		void *next; /* list of tracees; points to itself if it is empty */
 	} ptraced;
 	struct thread_struct thread;
 	struct pid *thread_pid;
@@ -211,7 +211,7 @@ struct bpf_iter_meta {
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL at the end */
+	struct task_struct *task; /* the current task of the iteration; NULL after the last one */
 };
 
 struct kmem_cache {
@@ -234,8 +234,8 @@ struct page {
 #pragma clang attribute pop
 
 /*
- * True if plain loads can read members of the current task (since 5.11, in tracepoint programs).
- * Otherwise each read needs a helper call.
+ * True if plain loads can read members of the current task (in tracepoint programs, since Linux
+ * 5.11). Otherwise each read needs a helper call.
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
@@ -302,7 +302,10 @@ static __always_inline __u64 task_user_registers(struct task_struct *task, __u64
 	return (__u64)BPF_CORE_READ(task, stack) + stack_bytes - bytes;
 }
 
-/* Bits in the flags of a slab cache, on kernels that name these bits. */
+/*
+ * Numbers of bits in kmem_cache.flags. Kernels with this enum may number the bit differently; on
+ * kernels without it, the bit has the number given here.
+ */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,
 };

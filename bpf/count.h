@@ -19,7 +19,7 @@ enum memleak_count_by {
  */
 #define MEMLEAK_COUNT_OTHERS (~0ULL)
 
-/* Counts of one CPU. */
+/* Value of a row of the table: the counts of one CPU. */
 struct memleak_count {
 	__u64 calls;
 	__u64 bytes;

@@ -20,10 +20,10 @@ struct memleak_event {
 	__u32 tgid;
 	__u32 tid;
 	__u64 time_ns;
-	__u64 function; /* address of the allocator function */
+	__u64 function; /* address of the allocator function; kernel: enum memleak_kernel_event */
 	__u64 addr;
-	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
-	__u64 stack; /* key of the stack table; 0 if the stack is unknown or not wanted */
+	__u64 size;  /* block's size; MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
+	__u64 stack; /* key of the stack table; 0 if the stack is unknown or was not requested */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel events: the task's name */
 };
 

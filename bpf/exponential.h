@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --sample-bytes: draws exponentially distributed distances between samples, in bytes. Uses only
- * integer arithmetic, since BPF has no other, and no branches, since a verifier would follow both
- * sides of each. Does not depend on BPF, so that a test can compare it with libm.
+ * --sample-bytes: draws exponentially distributed distances between samples, in bytes. Uses
+ * integers only, since BPF has no floating point. Has no branches, since a verifier would follow
+ * both sides of each. Does not depend on BPF, so that a test can compare it with libm.
  */
 #ifndef BPF_EXPONENTIAL_H
 #define BPF_EXPONENTIAL_H
@@ -75,10 +75,11 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 
 /*
  * True if the next sample lies in the next `size` bytes. *left is the number of bytes until that
- * sample; 0 if this distance must still be drawn, as at the start and after each sample. The
- * exponential distribution has no memory: independently of earlier calls, a block of S bytes
- * contains a sample with probability 1 - e^(-S / mean). Size 0 counts as 1: otherwise such blocks
- * would never be sampled, and their number could not be estimated.
+ * sample, which the caller has drawn. It is set to 0 if the sample is reached: the caller must then
+ * draw the next distance. Otherwise it is reduced by `size`. The exponential distribution has no
+ * memory: independently of earlier calls, a block of S bytes contains a sample with probability 1 -
+ * e^(-S / mean). Size 0 counts as 1: otherwise such blocks would never be sampled, and their number
+ * could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

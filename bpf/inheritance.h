@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that forked children inherit, with --follow. Part of the ABI. No entries of tables are
- * copied at a fork: a child has the blocks that its parent had at the fork, except those that the
- * child has freed since.
+ * --follow: blocks that forked children inherit. Part of the ABI. A fork copies no table entries: a
+ * child has the blocks that its parent had at the fork, except those that the child has freed
+ * since.
  */
 #ifndef BPF_INHERITANCE_H
 #define BPF_INHERITANCE_H
@@ -10,16 +10,20 @@
 #include <linux/types.h>
 
 /*
- * References to an image that has forked or was forked. They are kept as long as any image may have
- * blocks of this image.
+ * Counts the references to an image that has forked, or that a fork has created. The entry is kept
+ * as long as any image may have blocks of this image.
  */
 struct memleak_image_refs {
 	__u64 forked_ns; /* when the image last forked */
 	__u32 parent;    /* image that this one was forked from; 0 after exec */
-	__u32 users;     /* children whose `users` is not 0, plus 1 until the image's last report */
+	/* number of children whose own `users` is not 0, plus 1 until this image's last report */
+	__u32 users;
 };
 
-/* A block that was freed after a fork: descendants of the image may still have it. */
+/*
+ * Key of a block that the image `image` freed after a fork; descendants of the image may still have
+ * the block.
+ */
 struct memleak_freed_key {
 	__u64 addr;
 	__u64 birth_ns;

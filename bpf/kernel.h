@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of the ABI that only the BPF objects for kernel memory use: the events, the positions of
- * their values, and the constants of the programs.
+ * The part of the ABI that only the BPF objects for kernel memory use: their events, where the
+ * values of each event are found, and the constants that the loader passes to the BPF programs.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -26,8 +26,8 @@ enum memleak_kernel_event {
 };
 
 /*
- * Positions of an event's values. Unless noted, a member is the index of a tracepoint argument, or
- * MEMLEAK_VALUE_NONE if the event has no such value.
+ * Where the values of each event are found. Unless noted, a member is the index of a tracepoint
+ * argument, or MEMLEAK_VALUE_NONE if the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -39,7 +39,7 @@ struct memleak_value_places {
 	__u8 cache_alloc_site;
 	__u8 cache_alloc_ptr;
 	__u8 cache_alloc_cache;
-	__u8 cache_alloc_size; /* NONE if only the cache tells the size */
+	__u8 cache_alloc_size; /* MEMLEAK_VALUE_NONE if the size must be read from the cache */
 	__u8 kfree_site;
 	__u8 kfree_ptr;
 	__u8 cache_free_site;
@@ -52,8 +52,9 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	__u8 bulk_pages_array; /* argument of the function; NONE if that is missing or unknown */
-	__u8 rcu_func;         /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
+	/* index of the function's argument; NONE if the function or its layout is unknown */
+	__u8 bulk_pages_array;
+	__u8 rcu_func; /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
 };
 
 struct memleak_code_range {
@@ -64,7 +65,7 @@ struct memleak_code_range {
 #define MEMLEAK_SLAB_FUNCTIONS 12
 #define MEMLEAK_INTERRUPT_EDGES 4
 
-/* Constants of the programs for kernel memory. */
+/* Constants of the BPF programs for kernel memory. */
 struct memleak_kernel_config {
 	__u32 own_tgid;     /* memleak's tgid */
 	__u32 starter_tgid; /* tgid of the child that starts memleak's helpers */
@@ -77,8 +78,8 @@ struct memleak_kernel_config {
 	__s64 preempt_count_at; /* preempt_count's distance from the run queue; 0 if unknown */
 	struct memleak_value_places at;
 	/*
-	 * Functions that allocate pages for the slab allocator or, with -P, for percpu memory.
-	 * Unused ranges are empty.
+	 * Kernel functions that allocate pages for the slab allocator or, with -P, for percpu
+	 * memory: their pages are not counted as blocks. Unused ranges are empty.
 	 */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
 	/* Interrupt entry code, at which the stack of an interrupt ends. */
@@ -86,10 +87,10 @@ struct memleak_kernel_config {
 };
 
 /*
- * Maximum order of a block of pages. Pages are identified by frame numbers, which may differ from
- * the kernel's own by a constant: neighbouring pages have successive numbers, and a block of 2^n
- * pages starts at a multiple of 2^n. The programs themselves find out the address of frame 0 in the
- * direct mapping.
+ * Maximum order of a block of pages. The BPF programs identify pages by frame numbers that may
+ * differ from the kernel's by a constant: neighbouring pages have successive numbers, and a block
+ * of 2^n pages starts at a multiple of 2^n. The programs themselves find out where frame 0 is in
+ * the kernel's direct mapping.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

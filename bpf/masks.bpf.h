@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Comparisons that compilers do not turn into branches; a verifier would follow both sides of each
- * branch. Each comparison ends with an exclusive or: newer verifiers split paths on a value known
- * to be 0 or -1, such as a shift's result, but not on the complement of such a value.
+ * branch. Each comparison ends with a complement: newer verifiers verify both cases separately if a
+ * value is known to be 0 or -1, such as a shift's result, but not if it is the complement of such a
+ * value.
  */
 #ifndef BPF_MASKS_BPF_H
 #define BPF_MASKS_BPF_H

@@ -3,9 +3,9 @@
  * The main header of the ABI between the BPF programs and the loader: types, limits and numbers
  * that both use.
  *
- * Terms: a *block* is one outstanding allocation, a *site* is one call stack of one process image,
- * an *image* is a process between an exec or fork and its next exec or its end. Sizes are in bytes,
- * times in CLOCK_MONOTONIC nanoseconds.
+ * Terms: a *block* is one outstanding allocation. An *image* is a process between an exec or fork
+ * and its next exec or its end. A *site* is one call stack of one image, for one kind of memory.
+ * Sizes are in bytes, times in CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef BPF_MEMLEAK_H
 #define BPF_MEMLEAK_H
@@ -23,11 +23,11 @@
 
 /*
  * The packed total of a site (union combined_alloc_info) has 24 bits of count and 40 bits of size.
- * At any moment, it includes at most max_allocs blocks, 8192 * MEMLEAK_RECENT_BLOCKS blocks of the
- * recent-block cache, and, for each thread, one block that is being recorded. So that the count
- * does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not
- * overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to wide_bytes
- * instead.
+ * The blocks in a total are at most max_allocs blocks of the block table, 8192 *
+ * MEMLEAK_RECENT_BLOCKS blocks of the recent-block cache, and one block per thread that is being
+ * recorded. MEMLEAK_IN_FLIGHT is the maximum of all these except max_allocs. So that the count does
+ * not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow,
+ * sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to wide_bytes instead.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -43,11 +43,11 @@ enum memleak_kind {
 	MEMLEAK_KIND_SLAB,
 	MEMLEAK_KIND_PAGE,
 	MEMLEAK_KIND_PERCPU,
-	MEMLEAK_KIND_DESCRIPTOR, /* an open descriptor, of size 1: --fds */
+	MEMLEAK_KIND_DESCRIPTOR, /* --fds: an open file descriptor; its size counts as 1 */
 	MEMLEAK_KIND_CNT,
 };
 
-/* Programs to which entry programs make tail calls. */
+/* Tail-call targets of the BPF programs that run at entry probes. */
 enum memleak_tail {
 	MEMLEAK_TAIL_WALK,   /* walks the stack */
 	MEMLEAK_TAIL_VMA,    /* walks the stack with the kernel's VMAs */
@@ -60,9 +60,9 @@ enum memleak_tail {
 /* Losses, each of which has a per-CPU counter. */
 enum memleak_lost {
 	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
-	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): no stack kept */
+	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): stack not stored */
 	MEMLEAK_LOST_NESTING,      /* calls that may wrongly count as nested or as outermost */
-	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
+	MEMLEAK_LOST_RECURSION,    /* BPF program skipped by the kernel (recursion_misses) */
 	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, outer callers unknown */
 	MEMLEAK_LOST_UNRETURNED,   /* calls that never returned: longjmp, or a lost return probe */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
@@ -70,11 +70,11 @@ enum memleak_lost {
 	MEMLEAK_LOST_NO_MEMORY,    /* no kernel memory for a table entry: block not tracked */
 	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap records lost because the ring was full */
 	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
-	MEMLEAK_LOST_EXEC,       /* exec calls after which the first allocations were missed */
+	MEMLEAK_LOST_EXEC,       /* execs after which the first allocations were missed */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes not added, or whose exec was not reported */
+	MEMLEAK_LOST_PROCESSES,  /* processes not added as targets, or execs not reported */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
-	MEMLEAK_LOST_INHERITED, /* unrecorded forks or frees that concern inherited blocks */
+	MEMLEAK_LOST_INHERITED, /* unrecorded forks, and unrecorded frees of inherited blocks */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
 	MEMLEAK_LOST_CNT,
 };
@@ -84,18 +84,18 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks removed because their slab page was freed */
-	MEMLEAK_STAT_RESCUED,        /* events that only the second of two equal programs handled */
-	MEMLEAK_STAT_WALKS,          /* stacks walked */
-	MEMLEAK_STAT_STACKS,         /* stacks stored */
-	MEMLEAK_STAT_CUT_NO_CODE,    /* cut stacks, by cause */
+	MEMLEAK_STAT_RESCUED, /* events for which the kernel skipped the first of two programs */
+	MEMLEAK_STAT_WALKS,   /* stacks walked */
+	MEMLEAK_STAT_STACKS,  /* stacks stored */
+	MEMLEAK_STAT_CUT_NO_CODE, /* this and the next two: cut stacks, by cause */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
 	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had replaced */
 	MEMLEAK_STAT_CACHED,    /* stacks recognised by the stack cache, not walked */
-	MEMLEAK_STAT_CHECKED,   /* stacks recognised, but walked to check the cache */
+	MEMLEAK_STAT_CHECKED,   /* recognised stacks that were walked anyway, to check the cache */
 	MEMLEAK_STAT_DISAGREED, /* checked stacks that differed from the cache */
 	MEMLEAK_STAT_FAILED,    /* failed allocations that were to be tracked */
-	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen, by enum memleak_shape */
+	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen: one counter per shape */
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
@@ -104,8 +104,8 @@ enum memleak_stat {
  * blocks.
  */
 enum memleak_domain {
-	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */
-	MEMLEAK_DOMAIN_SLAB,   /* kernel virtual memory */
+	MEMLEAK_DOMAIN_USER,   /* virtual address in an image's user memory */
+	MEMLEAK_DOMAIN_SLAB,   /* kernel virtual address */
 	MEMLEAK_DOMAIN_PAGE,   /* page frame number times page size */
 	MEMLEAK_DOMAIN_PERCPU, /* offset in each CPU's per-CPU memory */
 };
@@ -124,7 +124,7 @@ struct memleak_block {
 	__u32 halved; /* how many times a partial free has halved a block of pages */
 };
 
-/* Count and size in one word, so that one atomic addition changes both. */
+/* Count and total size of blocks in one 64-bit word, so that one atomic addition changes both. */
 union combined_alloc_info {
 	struct {
 		__u64 total_size : MEMLEAK_TOTAL_SIZE_BITS;
@@ -155,12 +155,13 @@ struct memleak_origin {
 
 /* Value of the site table; the key is a hash of stack, image and kind. */
 struct memleak_site {
-	union combined_alloc_info total; /* count of all blocks, size of those below wide_size */
-	__u64 wide_bytes;                /* total size of the larger blocks */
-	__u64 stack;                     /* key of the stack table; 0 if the stack is unknown */
+	/* count of all blocks, and total size of the blocks below wide_size */
+	union combined_alloc_info total;
+	__u64 wide_bytes; /* total size of the blocks of wide_size bytes or more */
+	__u64 stack;      /* key of the stack table; 0 if the stack is unknown */
 	__u32 image;
 	__u32 kind;
-	struct memleak_origin origin; /* for kernel sites: most recent process, slab cache */
+	struct memleak_origin origin; /* for kernel sites: most recent process, and slab cache */
 };
 
 /*
@@ -181,7 +182,8 @@ struct memleak_stack {
 	__u8 deferred : 1;
 	__u8 script_cnt : 6; /* number of struct memleak_script_frame after the frames */
 	__u16 unloads;       /* the process's unload count when the stack was walked */
-	__u16 known_unloads; /* the unload count when the loader read the walk's mappings */
+	/* the unload count when the loader read the mappings that the walk used */
+	__u16 known_unloads;
 	__u64 frames[];
 };
 
@@ -194,7 +196,7 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Flag in image numbers: set in those that the loader assigns, clear in those that the programs
+ * Flag in image numbers: set in those that the loader assigns, clear in those that the BPF programs
  * assign. A target with image 0 is never traced, and neither are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
@@ -202,7 +204,8 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 /* Value of the target table; the key is the tgid in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;          /* image whose mappings the process began with; 0 after exec */
+	/* ancestor's image, whose mappings the process began with; 0 after exec */
+	__u32 base;
 	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
 	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
 	/*
@@ -226,9 +229,9 @@ struct memleak_target {
 /* Value of cgroup_subsys for the hierarchy of cgroup version 2. */
 #define MEMLEAK_CGROUP_UNIFIED (~0U)
 
-/* Rule by which processes become targets; constant for the programs. */
+/* Rule by which processes become targets; constant for the BPF programs. */
 struct memleak_target_filter {
-	__u32 cgroup_subsys; /* number of a controller of the cgroup's hierarchy */
+	__u32 cgroup_subsys; /* a controller of the cgroup's hierarchy, or MEMLEAK_CGROUP_UNIFIED */
 	__u8 join;   /* matching processes become targets, at fork, exec or entry to the cgroup */
 	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
@@ -245,17 +248,18 @@ struct memleak_target_filter {
  */
 struct memleak_cgroup {
 	__u64 id;
-	__u64 parent; /* 0 if the cgroup has no parent */
+	__u64 parent; /* id of the parent; 0 if the cgroup has no parent */
 	char name[MEMLEAK_CGROUP_NAME_SIZE];
 };
 
 /*
  * The cookie of an entry probe: the shape of the call, and the value of memleak_target.binding for
- * which the probe was attached. Links of an earlier binding may still fire until they are detached;
- * their events are ignored.
+ * which the probe was attached. Probes of an earlier binding may still fire until they are
+ * detached; the BPF programs ignore them.
  *
- * MEMLEAK_COOKIE_THROWS: an exception may leave the call. Its return is seen by probes on return
- * instructions, not by a return probe, since an exception cannot pass a return probe.
+ * MEMLEAK_COOKIE_THROWS: an exception may leave the called function. Probes on the function's
+ * return instructions report its return. It gets no return probe, since an exception cannot pass a
+ * return probe.
  */
 #define MEMLEAK_COOKIE(shape, binding) ((__u64)(binding) << 8 | (shape))
 #define MEMLEAK_COOKIE_THROWS 0x80ULL
@@ -274,7 +278,7 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNKNOWN - 1))
 
 /*
- * Flag in a frame that consists of a file number and an offset. Such a frame is equal in all
+ * Flag in frames that consist of a file number and an offset. Such a frame is equal in all
  * processes, and stays valid when the file is unmapped. In user addresses, this bit is 0.
  */
 #define MEMLEAK_FRAME_FILE (1ULL << 61)
@@ -309,14 +313,14 @@ struct memleak_cgroup {
 
 /* Methods of walking user stacks. */
 enum memleak_unwind {
-	MEMLEAK_UNWIND_AUTO,  /* by tables, and by frame pointers where there is no table */
+	MEMLEAK_UNWIND_AUTO,  /* by unwind tables, and by frame pointers where there is no table */
 	MEMLEAK_UNWIND_FP,    /* by frame pointers only */
-	MEMLEAK_UNWIND_DWARF, /* by tables only */
+	MEMLEAK_UNWIND_DWARF, /* by unwind tables only */
 };
 
 /*
- * Number of entries that count frees of blocks older than tracing. The image selects an entry; two
- * images may share an entry.
+ * Number of elements in the array that counts frees of blocks from before tracing began. The image
+ * selects the element; two images may share one.
  */
 #define MEMLEAK_EARLIER_CNT 16384
 
@@ -328,10 +332,12 @@ static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 imag
 struct memleak_earlier {
 	__u64 frees;
 	__u64 sized; /* number of frees of blocks whose size could be read */
-	__u64 bytes; /* total size of these blocks */
+	__u64 bytes; /* total size of the blocks whose size could be read */
 };
 
-/* Options of the programs, set before load and constant for them. */
+/*
+ * Options of the BPF programs. The loader sets them before load; the programs cannot change them.
+ */
 struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
@@ -345,28 +351,35 @@ struct memleak_config {
 	__u32 filter_mask;
 	__u32 max_allocs;
 	__u32 pid_namespace; /* inode of the pid namespace used; 0 for the initial one */
-	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as cgroup_subsys above */
+	/* --count: the cgroups' hierarchy, encoded like memleak_target_filter.cgroup_subsys */
+	__u32 count_subsys;
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks;  /* send a stack with each event (-tt) */
-	__u8 stack_cache;   /* recognise stacks that were walked before */
-	__u8 never;         /* always 0, but the compiler must not know: see stay_on_own_stack() */
-	__u8 exchange;      /* atomic compare-and-exchange is available */
-	__u8 find_vma;      /* stacks can be walked with the kernel's VMAs */
-	__u8 recent;        /* use the recent-block cache */
-	__u8 summary;       /* keep totals for each image */
-	__u8 peak;          /* keep the total size of all blocks */
-	__u8 earlier;       /* count frees of blocks older than tracing */
-	__u8 grows;         /* a second block table may be added */
-	__u8 quotas;        /* use per-process quotas of the block table */
-	__u8 count;         /* enum memleak_count_by: only count calls */
-	__u8 descriptors;   /* --fds: track descriptors; those inherited by children are left out */
-	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
-	__u8 bound;         /* each probe fires for one process, not for sharers of its memory */
-	__u8 sessions;      /* programs decide at an entry whether the return is reported */
+	__u8 trace_stacks; /* send a stack with each event (-tt) */
+	__u8 stack_cache;  /* recognise stacks that were walked before */
+	__u8 never;        /* always 0, but the compiler must not know: see stay_on_own_stack() */
+	__u8 exchange;     /* atomic compare-and-exchange is available */
+	__u8 find_vma;     /* stacks can be walked with the kernel's VMAs */
+	__u8 recent;       /* use the recent-block cache */
+	__u8 summary;      /* keep totals for each image */
+	__u8 peak;         /* keep the total size of all blocks */
+	__u8 earlier;      /* count frees of blocks older than tracing */
+	__u8 grows;        /* a second block table may be added */
+	__u8 quotas;       /* use per-process quotas of the block table */
+	__u8 count;        /* enum memleak_count_by; if not 0, calls are only counted */
+	__u8 descriptors;  /* --fds: track file descriptors, except those that children inherit */
+	/* --count: probes fire for all processes, so count only the calls of targets */
+	__u8 count_targets;
+	/* each probe fires for one process, not for other processes that share its memory */
+	__u8 bound;
+	/* probe sessions: the BPF program at an entry decides whether the return is reported */
+	__u8 sessions;
 };
 
-/* Records in the control ring: mappings and the life of processes, in order. */
+/*
+ * Records in the control ring, about mappings and the life of processes. The ring keeps their
+ * order.
+ */
 enum memleak_record_type {
 	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at site */
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
@@ -375,17 +388,18 @@ enum memleak_record_type {
 	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE was moved: now len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the main thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
-	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
+	/* new child that shares the process's memory; addr is the child's pid */
+	MEMLEAK_REC_SHARER,
 	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
 	MEMLEAK_REC_END, /* end of a target, or of tracing it; addr is its unload count */
-	MEMLEAK_REC_NO_TARGET, /* a target executes a program, and is no target any more */
+	MEMLEAK_REC_NO_TARGET, /* exec by a target, which is no target any more */
 	MEMLEAK_REC_LIBS,      /* the dynamic loader has changed its list of libraries */
 	MEMLEAK_REC_CODE,      /* a walk found unknown code at addr */
 	MEMLEAK_REC_STACKS,    /* the stack table is getting full */
 	MEMLEAK_REC_BLOCKS,    /* the first block table may be getting full */
 	MEMLEAK_REC_PEAK,      /* the outstanding bytes have reached the loader's limit */
 	MEMLEAK_REC_SCRIPT,    /* a new stack, whose key is addr, has frames of scripts */
-	MEMLEAK_REC_ITEMS,     /* the item count of a watched container was written often */
+	MEMLEAK_REC_ITEMS,     /* a watched item count was written MEMLEAK_ITEM_WRITES times */
 };
 
 struct memleak_record {
@@ -404,12 +418,12 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A copy of a stack, sent because the stack is deferred, or to compare the programs' walk with that
- * of libdwfl. The record of a deferred stack contains no frames: it ends within the array
+ * A copy of a stack, sent because the stack is deferred, or to compare the BPF programs' walk with
+ * libdwfl's. The record of a deferred stack contains no frames: it ends within the array
  * copy.stack_bytes, after the copied bytes.
  */
 struct memleak_stack_copy {
-	__u64 deferred; /* key of the stack table; 0 for a comparison */
+	__u64 deferred; /* key of the deferred stack in the stack table; 0 if sent for comparison */
 	__u32 image;
 	__u32 generation; /* generation of the process's mappings; 0 if none were known */
 	struct unwind_copy copy;

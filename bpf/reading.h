@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data shared by the programs and the loader while the loader reads the blocks for a report. Part
- * of the ABI.
+ * Data that the BPF programs and the loader share while the loader reads the blocks for a report.
+ * Part of the ABI.
  */
 #ifndef BPF_READING_H
 #define BPF_READING_H
@@ -11,11 +11,12 @@
 /*
  * How the number of a reading is encoded in a block. (A reading is one pass of the loader over all
  * blocks.) A block that is reallocated during a reading, and keeps its birth time, gets the number
- * of that reading, so that the reading does not count the block twice. A block that moves between a
- * memory picture and the reading gets the number of the picture. The upper part of the number is in
- * the upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns,
- * which makes the time wrong by some microseconds. The upper part of a number is never 0: a 0 in
- * its place means that the block has no number.
+ * of that reading, so that the reading does not count the block twice. The proof uses a picture of
+ * the process's memory, taken before the reading: a block that realloc() moves in between gets the
+ * number of the picture. The upper part of the number is in the upper bits of tid, which tids do
+ * not use. The lower part is in the lower bits of birth_ns, which makes the time wrong by some
+ * microseconds. The upper part of a number is never 0: a 0 in its place means that the block has no
+ * number.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14
@@ -27,10 +28,7 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 	return block->tid & ((1U << MEMLEAK_TID_BITS) - 1);
 }
 
-/*
- * Returns the number of a reading or picture that is stored in a block; 0 if the block was never
- * moved during a reading or after a picture.
- */
+/* Returns the number of a reading or picture that is stored in a block; 0 if none is stored. */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {
 	__u32 upper = block->tid >> MEMLEAK_TID_BITS;
@@ -51,8 +49,8 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 #define MEMLEAK_HANDED_MAX 64
 
 /*
- * A block that was stored in a bucket which the reading has already passed; see
- * bpf/user_probes/reading.bpf.h.
+ * A block that was stored in a bucket of the recent-block cache after the loader had read the
+ * bucket, so that the loader would miss the block; see bpf/user_probes/reading.bpf.h.
  */
 struct memleak_handed {
 	struct memleak_block_key key;
@@ -61,10 +59,11 @@ struct memleak_handed {
 };
 
 struct memleak_reading {
-	__u32 number;     /* number of this reading; 0 if there is none */
-	__u32 read_cnt;   /* number of buckets of the recent-block cache that were read */
-	__u32 handed_cnt; /* number of blocks handed over; may exceed MEMLEAK_HANDED_MAX */
-	__u32 picture;    /* number of this reading's set of pictures; 0 if there is none */
+	__u32 number;   /* number of the current reading; 0 if there is none */
+	__u32 read_cnt; /* number of buckets of the recent-block cache that the loader has read */
+	/* number of blocks for `handed`, even if it was full: may exceed MEMLEAK_HANDED_MAX */
+	__u32 handed_cnt;
+	__u32 picture; /* number of the current reading's set of pictures; 0 if there is none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };
 

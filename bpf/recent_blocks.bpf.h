@@ -2,7 +2,7 @@
 /*
  * The recent-block cache, for blocks that were just allocated. Most blocks are freed soon, while
  * they are still in this cache, where they are found without a search. Only blocks that are evicted
- * by newer blocks move to the table.
+ * by newer blocks move to the block table.
  *
  * A bucket contains the blocks of one hash, with a word for each block. The word is the block's
  * address, or 0; its low bits are the block's state. Words are changed by compare-and-exchange, by
@@ -25,9 +25,9 @@ struct {
 } recent SEC(".maps");
 
 /*
- * Returns the bucket for a block; NULL if the cache does not hold blocks of this kind. It does not
- * hold pages: they are freed in parts, and only the table can find the block to which a part
- * belongs.
+ * Returns the bucket for a block; NULL if the cache is not used, or not for blocks of this kind. It
+ * is not used for pages: they are freed in parts, and only the block table can find the block to
+ * which a part belongs.
  */
 static __always_inline struct memleak_recent *recent__bucket(const struct memleak_block_key *key)
 {
@@ -41,8 +41,8 @@ static __always_inline struct memleak_recent *recent__bucket(const struct memlea
 }
 
 /*
- * Returns 1 + the place of the word that equals wanted in all bits but those in mask; 0 if there is
- * none. Branch-free: a verifier would follow both sides of each branch.
+ * Returns 1 + the place of the last word that equals `wanted` in all bits but those in `mask`; 0 if
+ * there is no such word. Branch-free: a verifier would follow both sides of each branch.
  */
 static __always_inline __u64 recent__find(const volatile struct memleak_recent *bucket,
 					  __u64 wanted, __u64 mask)
@@ -75,7 +75,9 @@ static __always_inline void recent__read(const struct memleak_recent_block *kept
 	ret->halved = 0;
 }
 
-/* True if a block at the address is being moved to the table, or was freed during its move. */
+/*
+ * True if a block at the address is being moved to the block table, or was freed during its move.
+ */
 static __always_inline bool recent__is_dying(const struct memleak_recent *bucket, __u64 addr)
 {
 	return recent__find(bucket, addr | MEMLEAK_RECENT_MOVING, 0) |
@@ -83,8 +85,8 @@ static __always_inline bool recent__is_dying(const struct memleak_recent *bucket
 }
 
 /*
- * Stores the word in a free place, and returns the place. Returns MEMLEAK_RECENT_BLOCKS or more if
- * no place is free.
+ * Stores the word in a free place of the bucket, and returns the place. Returns
+ * MEMLEAK_RECENT_BLOCKS or more if no place is free.
  */
 static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 word)
 {
@@ -97,8 +99,8 @@ static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 
 }
 
 /*
- * Begins to move the oldest block to the table. Returns the block's place, or MEMLEAK_RECENT_BLOCKS
- * if the block cannot be moved now.
+ * Begins to move the bucket's oldest block to the block table. Returns the block's place, or
+ * MEMLEAK_RECENT_BLOCKS if the block cannot be moved now.
  *
  * If the block is freed before its move ends, it is marked dead, and its address may be reused. The
  * table then contains the dead block for a moment; until it is removed, no other block with its
@@ -127,9 +129,9 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * Ends the move of a block by setting the word of its place. The parameter `stored` tells whether
- * the block is now in the table. With -C, the totals of sites include all blocks, otherwise only
- * the blocks in the table. Returns false if the block was freed during its move.
+ * Ends the move of a block, and sets its place to `word`. The parameter `stored` tells whether the
+ * block is now in the block table. With -C, the totals of sites include all blocks, otherwise only
+ * the blocks in the block table. Returns false if the block was freed during its move.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -179,7 +181,11 @@ static __always_inline __u64 recent__find_block(const volatile struct memleak_re
 	return found;
 }
 
-/* Changes the word of a place. Copies the block first: the place may be reused immediately. */
+/*
+ * Takes the block out of a place, by changing the place's word from `word` to `next`. Returns false
+ * if the word is no longer `word`. Copies the block before the change, because the place may be
+ * reused right after.
+ */
 static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u32 place,
 					      __u64 word, __u64 next, struct memleak_block *ret)
 {
@@ -191,8 +197,8 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 
 /*
  * Takes a block out of the cache. Searches in the order in which blocks move: first live blocks,
- * then blocks being moved; after that, the caller searches the table. If the block is being moved,
- * its site is debited by the program that moves it.
+ * then blocks being moved. If this function returns false, the caller searches the block table. If
+ * the block is being moved, its site is debited by the program that moves it.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,

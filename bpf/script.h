@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames of scripts: where an interpreter keeps them, and how they are stored with a native stack.
- * Part of the ABI. Names and lines are not included: the loader reads them.
+ * Frames of scripts: where CPython keeps them in memory, and how they are stored with a native
+ * stack. Part of the ABI. Names and lines are not stored: the loader reads them from the process.
  */
 #ifndef BPF_SCRIPT_H
 #define BPF_SCRIPT_H
@@ -9,36 +9,39 @@
 #include <linux/types.h>
 
 /*
- * Where CPython keeps the frames of a thread. Offsets are in bytes. The frames of one run of the
- * evaluation loop end with a frame whose `border` byte has the value `border_value`.
+ * Where CPython keeps the frames of a thread. Offsets are in bytes. In the outermost frame of each
+ * evaluation loop, the byte at the offset `border` has the value `border_value`.
  */
 struct memleak_interpreter {
-	__u64 key;       /* address of two __u32: whether the thread-local key is set; the key */
-	__u32 thread;    /* in the thread state: thread pointer of the thread */
-	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to its holder */
+	__u64 key;       /* address of two __u32: nonzero if the pthread key was created; the key */
+	__u32 thread;    /* in the thread state: the thread pointer (pthread_self()) */
+	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to the holder */
 	__u32 held;      /* in the holder: pointer to the innermost frame */
 	__u32 previous;  /* in a frame: pointer to the caller's frame */
 	__u32 code;      /* in a frame: pointer to the code object, with tag bits in 3.14 */
 	__u32 instr;     /* in a frame: pointer to the instruction */
-	__u32 border;    /* in a frame: the byte that marks the end of a run */
-	__u8 has_holder; /* the thread state points to a holder */
+	__u32 border;    /* in a frame: the byte that marks an evaluation loop's outermost frame */
+	__u8 has_holder; /* the thread state points to a struct (holder) that points to the frame */
 	__u8 border_value;
-	__u8 border_is_empty; /* the frame that ends a run executes no code: it is not stored */
-	__u8 hashes_names;    /* the cookie includes the hash of the name */
+	__u8 border_is_empty; /* the outermost frame executes no code: it is not stored */
+	__u8 hashes_names;    /* a code object's cookie includes the hash of its name */
 };
 
-/* Bytes read from a thread state, and from a frame. All offsets above are below these limits. */
+/*
+ * Bytes read from a thread state, and from a frame. All offsets in struct memleak_interpreter are
+ * below these limits.
+ */
 #define MEMLEAK_SCRIPT_STATE_BYTES 160
 #define MEMLEAK_SCRIPT_FRAME_BYTES 80
 
 /*
- * Words of a code object that distinguish it from a later one at the same address: counts and
- * pointers, which never change. From Python 3.12 on, they include a number that no other code
- * object of the process has. Python 3.11 has no such number, so the hash of the name is added.
+ * 64-bit words of a code object that distinguish it from a later code object at the same address:
+ * counts and pointers, which never change. From Python 3.12 on, they include a number that no other
+ * code object of the process has. Python 3.11 has no such number, so the hash of the name is added.
  */
-#define MEMLEAK_SCRIPT_COOKIE 72 /* offset in a code object */
+#define MEMLEAK_SCRIPT_COOKIE 72 /* offset of these words in a code object */
 #define MEMLEAK_SCRIPT_COOKIE_WORDS 9
-#define MEMLEAK_SCRIPT_COOKIE_NAME 6 /* the word that points to the name */
+#define MEMLEAK_SCRIPT_COOKIE_NAME 6 /* index of the word that points to the name */
 #define MEMLEAK_SCRIPT_HASH 24       /* offset of the hash in a string; computed for all names */
 
 /* Maximum frames of scripts stored with a stack. */
@@ -51,8 +54,8 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
 
 /*
- * A frame of a script. A stack's script frames follow its native frames, innermost first, as two
- * words each.
+ * A frame of a script. In a stack, the script frames follow the native frames, innermost first.
+ * Each takes two 64-bit words.
  */
 struct memleak_script_frame {
 	__u64 code;   /* address of the code object, and flags */
@@ -63,7 +66,7 @@ struct memleak_script_frame {
 /* Bits that Python 3.14 uses for tags in pointers to code objects. */
 #define MEMLEAK_SCRIPT_CODE_TAGS 7ULL
 
-#define MEMLEAK_SCRIPT_BORDER (1ULL << 63) /* the run of the evaluation loop ends here */
+#define MEMLEAK_SCRIPT_BORDER (1ULL << 63) /* the outermost frame of an evaluation loop */
 #define MEMLEAK_SCRIPT_CUT (1ULL << 62)    /* the callers of this frame are unknown */
 #define MEMLEAK_SCRIPT_CODE(frame) ((frame)->code & ~(MEMLEAK_SCRIPT_BORDER | MEMLEAK_SCRIPT_CUT))
 

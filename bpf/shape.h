@@ -5,30 +5,31 @@
 
 /* The shape of a call: where its arguments and its result are. */
 enum memleak_shape {
-	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
-	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
-	MEMLEAK_SHAPE_ALIGN_SIZE,        /* p = f(align, size) */
-	MEMLEAK_SHAPE_REALLOC,           /* p = f(old, size) */
-	MEMLEAK_SHAPE_REALLOCARRAY,      /* p = f(old, n, size) */
-	MEMLEAK_SHAPE_POSIX_MEMALIGN,    /* err = f(&p, align, size) */
-	MEMLEAK_SHAPE_FREE,              /* f(p, ...) */
-	MEMLEAK_SHAPE_MMAP,              /* p = f(addr, len, prot, flags, fd, offset) */
-	MEMLEAK_SHAPE_MUNMAP,            /* err = f(addr, len) */
-	MEMLEAK_SHAPE_MREMAP,            /* p = f(old, old_len, new_len, flags, ...) */
-	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* p = f(heap, n, size) */
-	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
-	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
-	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
-	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): resizes p in place */
-	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all blocks of the heap */
-	MEMLEAK_SHAPE_STRING,            /* p = f(...): a string */
-	MEMLEAK_SHAPE_PATH,              /* p = f(path, buffer): a string, if buffer is NULL */
-	MEMLEAK_SHAPE_HEAP_PATH,         /* p = f(heap, path, buffer) */
-	MEMLEAK_SHAPE_REALLOCF,          /* p = f(old, size), frees old on failure */
-	MEMLEAK_SHAPE_HEAP_REALLOCF,     /* p = f(heap, old, size), frees old on failure */
-	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
-	MEMLEAK_SHAPE_RETURN,            /* a return instruction, not a call */
-	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the enclosing calls */
+	MEMLEAK_SHAPE_SIZE,              /* allocates: p = f(size) */
+	MEMLEAK_SHAPE_COUNT_SIZE,        /* allocates an array: p = f(n, size) */
+	MEMLEAK_SHAPE_ALIGN_SIZE,        /* allocates: p = f(align, size) */
+	MEMLEAK_SHAPE_REALLOC,           /* reallocates: p = f(old, size) */
+	MEMLEAK_SHAPE_REALLOCARRAY,      /* reallocates an array: p = f(old, n, size) */
+	MEMLEAK_SHAPE_POSIX_MEMALIGN,    /* allocates: err = f(&p, align, size) */
+	MEMLEAK_SHAPE_FREE,              /* frees: f(p, ...) */
+	MEMLEAK_SHAPE_MMAP,              /* maps: p = f(addr, len, prot, flags, fd, offset) */
+	MEMLEAK_SHAPE_MUNMAP,            /* unmaps: err = f(addr, len) */
+	MEMLEAK_SHAPE_MREMAP,            /* remaps: p = f(old, old_len, new_len, flags, ...) */
+	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* allocates in a heap: p = f(heap, n, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOC,      /* reallocates in a heap: p = f(heap, old, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* reallocates in a heap: p = f(heap, old, n, size) */
+	MEMLEAK_SHAPE_HEAP_FREE,         /* frees in a heap: f(heap, p, ...) */
+	MEMLEAK_SHAPE_RESIZE,            /* resizes p in place: size = f(p, size, extra, ...) */
+	MEMLEAK_SHAPE_HEAP_DESTROY,      /* frees all blocks of the heap: f(heap) */
+	MEMLEAK_SHAPE_STRING,            /* allocates a string: p = f(...) */
+	MEMLEAK_SHAPE_PATH,          /* allocates unless a buffer is given: p = f(path, buffer) */
+	MEMLEAK_SHAPE_HEAP_PATH,     /* MEMLEAK_SHAPE_PATH in a heap: p = f(heap, path, buffer) */
+	MEMLEAK_SHAPE_REALLOCF,      /* reallocates, or frees `old` on failure: p = f(old, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOCF, /* REALLOCF in a heap: p = f(heap, old, size) */
+	/* f(): the dynamic loader calls f when its list of libraries changes */
+	MEMLEAK_SHAPE_LIBRARIES,
+	MEMLEAK_SHAPE_RETURN, /* a return instruction, not a call */
+	MEMLEAK_SHAPE_RAISE,  /* f(): an exception is about to leave the enclosing calls */
 	MEMLEAK_SHAPE_CNT,
 };
 

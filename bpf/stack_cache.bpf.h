@@ -15,8 +15,8 @@
 #include "bpf/track.bpf.h"
 
 /*
- * Maximum number of words that a cached walk depends on, and maximum distance of such a word from
- * the stack pointer, in words.
+ * STACK_CACHE_WORDS_MAX is the maximum number of words that a cached walk depends on.
+ * STACK_CACHE_STACK_WORDS limits the distance of such a word from the stack pointer, in words.
  */
 #define STACK_CACHE_WORDS_MAX 256
 #define STACK_CACHE_STACK_WORDS 1024
@@ -32,7 +32,7 @@
 
 /* The words of a stack that its walk depends on. */
 struct stack_words {
-	__u64 hash;   /* hash of the words, in the order of places */
+	__u64 hash;   /* hash of the words, in the order of `places` */
 	__u64 prefix; /* hash of the first STACK_CACHE_PREFIX words */
 	__u32 cnt;
 	__u32 end;         /* number of words, from the stack pointer up, that must be readable */
@@ -43,9 +43,9 @@ struct stack_words {
 struct stack_cache_head {
 	__u64 key;
 	__u64 check;  /* stack_cache__check() of the entry */
-	__u64 prefix; /* hash of the first words, in which different paths usually differ */
+	__u64 prefix; /* hash of the first words, in which different call paths usually differ */
 	__u64 stack;  /* hash of the stack's frames */
-	__u32 note;   /* number that the caller of the walk stores with the stack */
+	__u32 note;   /* number that the caller of stack_cache__learn() stores with the stack */
 	__u16 cnt;
 	__u16 end;
 };
@@ -85,8 +85,8 @@ static __always_inline struct cached_stack *stack_cache__find(__u64 key, __u32 w
 }
 
 /*
- * Copies the entry's head, which another CPU may change at any time. False if the entry cannot
- * match.
+ * Copies the entry's head, which another CPU may change at any time. Returns false if the entry
+ * cannot match.
  */
 static __always_inline bool stack_cache__read(const struct cached_stack *entry, __u64 key,
 					      struct stack_cache_head *ret)
@@ -103,7 +103,10 @@ static __always_inline __u64 stack_cache__check(const struct stack_cache_head *h
 	return hash_mix(hash, (__u64)head->note << 32 | (__u32)head->end << 16 | head->cnt);
 }
 
-/* True if a stack has the entry's words; start is the address of words[0]. */
+/*
+ * True if the stack at `start` has the words that the entry compares. `words` is a copy of the
+ * stack.
+ */
 static __always_inline bool stack_cache__fits(const struct cached_stack *entry,
 					      const struct stack_cache_head *head,
 					      const __u64 *words, __u64 start)
@@ -155,8 +158,8 @@ static __always_inline bool stack_cache__is_distrusted(__u64 key)
 }
 
 /*
- * Chooses an entry to write: the first that is free or already holds this stack, which was then
- * walked as a check; a random entry if there is none. If a useful entry is overwritten, it is soon
+ * Chooses an entry to write: the first that is free or already contains this stack (which was then
+ * walked only as a check), or else a random entry. If a useful entry is overwritten, it is soon
  * added again.
  */
 static __always_inline struct cached_stack *stack_cache__replace(__u64 key, __u64 check)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses. The
- * user programs and the kernel programs both include this file, and have separate maps.
+ * Records outstanding blocks, their sites, and losses. Both the BPF programs for user memory and
+ * those for kernel memory include this file; they have separate maps.
  */
 #ifndef BPF_TRACK_BPF_H
 #define BPF_TRACK_BPF_H
@@ -10,11 +10,12 @@
 #include "bpf/recent_blocks.bpf.h"
 
 /*
- * False until all probes are attached: a call seen by only some probes would record a wrong block.
+ * False until all probes are attached. A call that triggers only some of its probes would record a
+ * wrong block.
  */
 volatile bool tracking;
 
-/* The loader sets the size before load. */
+/* The stack table. The loader sets max_entries and value_size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -82,9 +83,9 @@ static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, 
 }
 
 /*
- * Returns the site of a captured stack, creating it if needed. If the stack table is full, the loss
- * is counted, and blocks are credited to the image's site with unknown stack, so that totals stay
- * correct.
+ * Returns the site of a captured stack, creating it if needed; NULL if the site table is full. If
+ * the stack table is full, the loss is counted, and blocks are credited to the image's site with
+ * unknown stack, so that totals stay correct.
  */
 static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, __u32 image,
 						      __u32 kind, __u64 *id)
@@ -131,7 +132,10 @@ static __always_inline void peak__sub(__u64 size)
 		__sync_fetch_and_add(&peak_watch.total, -size);
 }
 
-/* Takes a block out of the recent-block cache or the table. */
+/*
+ * Takes a block out of the recent-block cache or the block table. Returns false if it is in
+ * neither.
+ */
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
@@ -146,9 +150,10 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block in the place of the bucket's oldest block, which is evicted to the table. If there
- * is no bucket, or its oldest block cannot be moved now, stores the block in the table, unless an
- * earlier block with its address is still being moved there: then the new block is lost.
+ * Evicts the bucket's oldest block to the block table, and stores the new block in its place. If
+ * there is no bucket, or its oldest block cannot be moved now, stores the new block in the block
+ * table. But if an earlier block with the new block's address is still being moved there, the new
+ * block is lost.
  */
 static __always_inline void block__place(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -211,7 +216,7 @@ static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 	return old.size;
 }
 
-/* Stores a block at an address that has none. */
+/* Stores a block at an address for which no block is stored. */
 static __always_inline void block__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)
 {
@@ -230,7 +235,7 @@ static __always_inline void block__store(const struct memleak_block_key *key,
 		block__credit(block, 1);
 }
 
-/* True if an allocation of this size passes the filters. */
+/* True if an allocation of this size passes the size filters, and all probes are attached. */
 static __always_inline bool wanted(__u64 size)
 {
 	return tracking && size >= config.min_size && size <= config.max_size;
@@ -242,8 +247,8 @@ static __always_inline __u64 random_bits(void)
 }
 
 /*
- * True if an allocation passes the filters and is sampled. The parameter `left` is the countdown of
- * --sample-bytes.
+ * True if wanted() is true for the size and the allocation is sampled. The parameter `left` is the
+ * countdown of --sample-bytes.
  */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {

@@ -3,11 +3,11 @@
  * Unwind tables, which the unwinder library makes and the BPF programs read. They contain no ELF
  * addresses: a table belongs to a file, and its positions are offsets in the file.
  *
- * A table is a sequence of pages of 32-bit words:
+ * A table is a sequence of pages of 32-bit words, in three parts:
  *
  *   rules   two words each, struct unwind_rule
- *   index   on new pages: one word for each granule of 256 bytes of the file
- *   rows    on new pages: one word each; the rows of a granule are on one page
+ *   index   begins on a new page; one word for each granule of 256 bytes of the file
+ *   rows    begin on a new page; one word each; the rows of a granule are on one page
  *
  * The first row of a granule begins at the granule's first byte, so a search stays within the
  * granule and compares only the low eight bits of offsets.
@@ -45,14 +45,14 @@
  * call that created the frame.
  */
 enum unwind_cfa {
-	UNWIND_CFA_NO_ROW,   /* the table does not cover this code */
-	UNWIND_CFA_UNKNOWN,  /* a rule that struct unwind_rule cannot express */
-	UNWIND_CFA_SP,       /* sp + cfa_off */
-	UNWIND_CFA_FP,       /* fp + cfa_off */
-	UNWIND_CFA_SP_DEREF, /* *(sp + outer) + inner, see below */
-	UNWIND_CFA_FP_DEREF, /* *(fp + outer) + inner */
-	UNWIND_CFA_PLT,      /* x86, 16-byte PLT entry: sp + 8; from its byte cfa_off on, sp + 16 */
-	UNWIND_CFA_SIGNAL,   /* the registers are in the signal frame made by the kernel */
+	UNWIND_CFA_NO_ROW,    /* the table does not cover this code */
+	UNWIND_CFA_UNKNOWN,   /* a rule that struct unwind_rule cannot express */
+	UNWIND_CFA_SP,        /* CFA is sp + cfa_off */
+	UNWIND_CFA_FP,        /* CFA is fp + cfa_off */
+	UNWIND_CFA_SP_DEREF,  /* CFA is *(sp + outer) + inner: see UNWIND_DEREF */
+	UNWIND_CFA_FP_DEREF,  /* CFA is *(fp + outer) + inner: see UNWIND_DEREF */
+	UNWIND_CFA_PLT,       /* x86 PLT entry: sp + 8; from the entry's byte cfa_off on, sp + 16 */
+	UNWIND_CFA_SIGNAL,    /* the registers are in the signal frame made by the kernel */
 	UNWIND_CFA_OUTERMOST, /* outermost frame: the return address is undefined */
 	UNWIND_CFA_CNT,
 };
@@ -75,8 +75,8 @@ struct unwind_rule {
 };
 
 /*
- * x86: true if these 8 bytes of code begin with the instructions add $N, %rsp and ret, and N is a
- * multiple of 8.
+ * x86: true if these 8 bytes of code begin with the instructions add $N, %rsp and ret, where N is a
+ * multiple of 8 below 128.
  */
 static inline int unwind_returns(__u64 code)
 {
@@ -103,7 +103,7 @@ struct unwind_mapping {
 	__u64 base;     /* address to which the table's first granule is, or would be, mapped */
 	__u64 to_frame; /* number to add to an address to get a frame; 0 if frames are addresses */
 	__u32 granule_cnt;
-	__u32 index; /* first word of the index in the table */
+	__u32 index; /* position of the index in the table, in words */
 	__u32 arena;
 	__u32 page;      /* first page of the table in the arena */
 	__u64 permanent; /* 1 if the file is never unloaded, as for files loaded at program start */
@@ -140,12 +140,13 @@ struct unwind_file_key {
  * table.
  */
 struct unwind_file_table {
-	__s64 size; /* size and time of the file when it was read */
+	__s64 size; /* size and modification time of the file when it was read */
 	__s64 mtime_sec;
 	__u32 mtime_nsec;
 	__u32 granule_cnt;
 	__u64 first; /* offset of the first granule in the file */
-	__u64 frame; /* frame at offset 0 of the file; 0 if frames are addresses */
+	/* stored frame for offset 0 of the file; 0 if frames are stored as addresses */
+	__u64 frame;
 	__u32 index; /* index, arena and page: as in struct unwind_mapping */
 	__u32 arena;
 	__u32 page;
@@ -160,7 +161,7 @@ struct unwind_file_table {
 enum unwind_end {
 	UNWIND_END_UNKNOWN,
 	UNWIND_END_COMPLETE,
-	UNWIND_END_TRUNCATED, /* more frames than are kept */
+	UNWIND_END_TRUNCATED, /* more frames than can be stored */
 	UNWIND_END_NO_CODE,   /* a return address in no executable mapping */
 	UNWIND_END_NO_RULE,   /* no usable row, and no frame pointer */
 	UNWIND_END_READ,      /* unreadable stack memory */
@@ -186,8 +187,8 @@ struct unwind_copied_range {
 };
 
 /*
- * A call whose return address a return probe has replaced: its slot and its original return
- * address.
+ * A call whose return address a return probe has replaced: its address on the stack (slot; see
+ * arch.bpf.h), and the original return address.
  */
 struct unwind_copied_call {
 	__u64 slot;
@@ -202,7 +203,7 @@ struct unwind_copy {
 	__u64 trampoline; /* address of the return trampoline; 0 if there is none */
 	struct unwind_copied_call calls[UNWIND_COPY_CALLS]; /* innermost first */
 	struct unwind_copied_range stack;
-	struct unwind_copied_range other; /* if a signal arrived: part of the interrupted stack */
+	struct unwind_copied_range other; /* part of the stack that a signal interrupted, if any */
 	__u8 stack_bytes[UNWIND_COPY_BYTES];
 	__u8 other_bytes[UNWIND_COPY_OTHER_BYTES];
 };

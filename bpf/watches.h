@@ -6,8 +6,8 @@
 #include <linux/types.h>
 
 /*
- * Number of stacks in the stack table. Programs and loader change the number without a lock, so it
- * is approximate.
+ * Number of stacks in the stack table. BPF programs and loader change the number without a lock, so
+ * it is approximate.
  */
 struct memleak_stack_watch {
 	__u64 stored;
@@ -31,12 +31,15 @@ struct memleak_block_watch {
  */
 struct memleak_peak_watch {
 	__u64 total;
-	__u64 highest; /* maximum of total; may be too low after a race of two threads */
+	__u64 highest; /* maximum of `total`; may be too low after a race of two threads */
 	__u64 limit;   /* a record is sent when the total reaches this limit */
 	__u64 is_sent;
 };
 
-/* Limits the number of deferred stacks sent; each costs the process about 10 us. */
+/*
+ * Limits the number of deferred stacks that are sent to the loader; sending one takes about 10 us
+ * of the traced thread's time.
+ */
 struct memleak_deferred_watch {
 	__u64 ring_bytes;
 	__u64 sent;

@@ -152,15 +152,15 @@ static __always_inline bool is_own(__u32 tgid)
 /* The process and interrupt level of an allocation. */
 struct requester {
 	enum interrupt_level level;
-	__u32 image; /* 0 unless only target processes are traced */
+	__u32 image; /* image of the process; 0 unless only target processes are traced */
 	__u32 tgid;
 	__u32 tid; /* the tid or tgid stored in blocks */
 };
 
 /*
- * True if the current context is traced; fills in ret. An interrupt belongs to no process,
- * whichever task it has interrupted. The cheapest check is made first, because most processes are
- * not targets.
+ * True if allocations of the current context are traced; fills in ret. An interrupt belongs to no
+ * process, whichever task it has interrupted. With target processes, the cheapest check is made
+ * first, because most processes are not targets.
  */
 static __always_inline bool is_traced(struct requester *ret)
 {
@@ -185,9 +185,9 @@ static __always_inline bool is_traced(struct requester *ret)
 }
 
 /*
- * Countdowns for --sample-bytes, one for each CPU and level, because an interrupt may occur between
- * the read and the write of a countdown. If a program preempts another one at the same level, both
- * still choose correctly whether to sample, but one subtraction is lost.
+ * Countdowns for --sample-bytes, one for each CPU and interrupt level, because an interrupt may
+ * occur between the read and the write of a countdown. If a program preempts another one at the
+ * same level, both still choose correctly whether to sample, but one subtraction is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -9,8 +9,8 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 /*
- * Stores the stack of a free, and leaves the stack's hash in the buffer. Not static, so that the
- * verifier checks this function only once.
+ * Stores the stack of a free, and leaves the stack's hash in the buffer, or 0 if the stack table is
+ * full. Not static, so that the verifier checks this function only once.
  */
 __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
@@ -32,7 +32,7 @@ __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 ca
 
 /*
  * Returns the key of the stack of a free; 0 if the stack is not needed or is lost. The stack begins
- * at call_site, the return address into the caller. If skipped is not 0, the stack begins after
+ * at call_site, the return address into the caller. If `skipped` is not 0, the stack begins after
  * that number of frames instead.
  */
 static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, __u32 skipped)
@@ -54,8 +54,8 @@ static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, 
 }
 
 /*
- * Returns the key of an allocation's stack, for the event of the allocation. site is NULL if there
- * was no room for the site.
+ * Returns the key of an allocation's stack, for the event of the allocation. `site` is NULL if the
+ * site table was full.
  */
 static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 					 const struct stack_buffer *buf)
@@ -65,7 +65,10 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 	return site ? site->stack : buf->hash;
 }
 
-/* Takes the block out of the tables. Returns true, and sets *size, if an event must be sent. */
+/*
+ * Removes the block from the tables, if it is tracked. Returns true, and sets *size, if an event
+ * must be sent.
+ */
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairs of programs for one event. Newer kernels do not run a program that is already running on
- * the CPU, so an event in an interrupt, or of a task that preempts another one, would be lost.
+ * Pairs of BPF programs for one event. Newer kernels do not run a program that is already running
+ * on the CPU, so an event in an interrupt, or of a task that preempts another one, would be lost.
  * Therefore each event has two programs, and each program handles the events that the other has
  * missed.
  *
@@ -10,7 +10,7 @@
  * another event begins and ends between the two programs, or if the task is preempted and continues
  * on another CPU, the interrupted event is handled twice. For blocks, this does no harm: storing a
  * block again only overwrites it, and a second free runs before the block's address can be reused.
- * But a line of -t must not appear twice: a second check prevents this.
+ * But a line of -t must not appear twice: a second check (struct sent_event) prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -65,8 +65,8 @@ struct sent_event {
 };
 
 /*
- * Events by the address of their arguments, shared by all CPUs. Without -t the loader sets the size
- * to one entry.
+ * Table of sent events, indexed by a hash of the address of their arguments. All CPUs share it.
+ * Without -t the loader sets its size to one entry.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -98,7 +98,7 @@ static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 
 /*
  * True if the other program of the pair has handled this event. If so, clears the entry of the
- * event. Otherwise, a later event with equal arguments at the same address would be skipped.
+ * event, so that a later event with equal arguments at the same address is not skipped.
  */
 static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
 {
@@ -122,7 +122,10 @@ static __always_inline volatile struct handled *handled(__u32 event)
 	return cpu ? &cpu->events[event] : NULL;
 }
 
-/* The two functions below are for pairs whose programs run in a fixed order. */
+/*
+ * Notes that the first program of a pair handles the event. first__enter() and second__has_to() are
+ * for pairs whose programs run in a fixed order.
+ */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
 	if (!handled)

@@ -13,9 +13,9 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Number of objects handled in one step, and maximum number of objects in a batch. Steps keep loops
- * short for the verifier. The kernel's own batches fill a page with pointers: about 500 objects, or
- * 8000 with large pages. Drivers may use larger batches.
+ * BULK_STEP is the number of objects handled in one step, BULK_MOST the maximum number of objects
+ * handled in a batch. Steps keep loops short for the verifier. The kernel's own batches fill a page
+ * with pointers: about 500 objects, or 8000 with large pages. Drivers may use larger batches.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
@@ -23,7 +23,10 @@ char LICENSE[] SEC("license") = "GPL";
 /* Number of innermost frames of bpf_get_stack() to skip: the program and its trampoline */
 #define HOOK_FRAMES 2
 
-/* The arguments of a call to kmem_cache_alloc_bulk() in progress: a kretprobe cannot see them. */
+/*
+ * Arguments of a call to kmem_cache_alloc_bulk() in progress, stored because a kretprobe cannot see
+ * them.
+ */
 struct bulk_call {
 	struct kmem_cache *cache;
 	__u64 objects;
@@ -45,8 +48,8 @@ static __always_inline __u64 read_pointer(__u64 addr)
 }
 
 /*
- * bulk__free_one() and the __noinline functions below are not static, so that the verifier checks
- * each of them once and not in every iteration of a loop.
+ * bulk__free_one() and the other __noinline functions of this file are not static, so that the
+ * verifier checks each of them once and not in every iteration of a loop.
  */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
@@ -118,8 +121,8 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 }
 
 /*
- * The parameter `where` is the object's address or, on older kernels, the offset of `head` within
- * the object.
+ * Handles a call of kvfree_call_rcu(). The parameter `where` is the object's address or, on older
+ * kernels, the offset of `head` within the object.
  */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
@@ -145,7 +148,10 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 	return true;
 }
 
-/* Not inlined, to save BPF stack: the functions that record a batch share a stack of 512 bytes. */
+/*
+ * Returns the id of the site of a batch; 0 if there is none. Not inlined, to save BPF stack: the
+ * functions that record a batch share a stack of 512 bytes.
+ */
 __noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)
 {
 	struct requester requester;
@@ -203,21 +209,21 @@ static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 	return read_pointer((__u64)(ctx + n));
 }
 
-/* kmem_cache_free_bulk(cache, cnt, objects) */
+/* Handles the entry of kmem_cache_free_bulk(cache, cnt, objects). */
 static __always_inline int hook_bulk_free(__u64 *ctx, __u32 second)
 {
 	return on_bulk_free(ctx, second + FREE_BULK_FREE, HOOK_FRAMES, hook_argument(ctx, 1),
 			    hook_argument(ctx, 2));
 }
 
-/* kvfree_call_rcu(head, object) */
+/* Handles the entry of kvfree_call_rcu(head, object). */
 static __always_inline int hook_rcu_free(__u64 *ctx, __u32 second)
 {
 	return on_rcu_free(ctx, second + FREE_RCU_FREE, HOOK_FRAMES, hook_argument(ctx, 0),
 			   hook_argument(ctx, 1));
 }
 
-/* cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects) */
+/* Handles the return of cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects). */
 static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 {
 	return on_bulk_alloc(ctx, second, (void *)hook_argument(ctx, 0), hook_argument(ctx, 3),
@@ -226,9 +232,9 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 
 /*
  * Bulk allocations of pages. The kernel's function fills the empty entries of an array, beginning
- * at the array's start, and returns how many entries are full afterwards. So the hook must know
- * which entries were empty before. Entries beyond the maximum are counted as lost; the kernel's own
- * callers pass arrays of at most one page.
+ * at the array's start, and returns how many entries are full afterwards. So a hook at its entry
+ * must record which entries are empty. Entries beyond BULK_PAGES_MOST are counted as lost; the
+ * kernel's own callers pass arrays of at most one page.
  */
 #define BULK_PAGES_STEPS 16
 #define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)
@@ -247,8 +253,9 @@ struct {
 } bulk_pages SEC(".maps");
 
 /*
- * Returns a mask in which the bits of non-empty entries are set. Tests entries without branches, by
- * their highest bit, which is set in every kernel address.
+ * Returns a mask of BULK_STEP array entries, from number `first` on: the bits of non-empty entries
+ * are set. Tests entries without branches, by their highest bit, which is set in every kernel
+ * address.
  */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {
@@ -281,7 +288,11 @@ __noinline int bulk_pages__is_recorded(__u64 addr)
 	return 1;
 }
 
-/* The parameter `left` is the number of array entries after this one; 0 for the last page. */
+/*
+ * Records the page of one array entry, unless the entry was full before the call (lowest bit of
+ * `full`) or the page is already recorded. The parameter `left` is the number of array entries
+ * after this one.
+ */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
@@ -318,7 +329,7 @@ static __always_inline bool bulk_pages__wanted(const __u64 *ctx, struct requeste
 	       (bulk_pages__mobility(ctx) != MIGRATE_MOVABLE || kernel_config.movable);
 }
 
-/* alloc_pages_bulk(gfp, node, nodes, cnt, [list,] array) */
+/* Handles the entry of alloc_pages_bulk(gfp, node, nodes, cnt, [list,] array). */
 static __always_inline int hook_bulk_pages(__u64 *ctx, __u32 second)
 {
 	struct bulk_pages call = {.array = bulk_pages__array(ctx)};
@@ -360,8 +371,8 @@ static __always_inline int on_bulk_pages(__u64 *ctx, __u32 second, const struct 
 }
 
 /*
- * cnt = alloc_pages_bulk(...). Lists are not supported: no caller in the kernel uses them, and
- * newer kernels have no such parameter.
+ * Handles the return of cnt = alloc_pages_bulk(...). Pages on a list are only counted as lost: no
+ * caller in the kernel uses lists, and newer kernels have no such parameter.
  */
 static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
 {
@@ -414,8 +425,8 @@ int kprobe_rcu_free(struct pt_regs *ctx)
 }
 
 /*
- * Returns the key of a call: each thread can have one call in progress, and so can each kind of
- * interrupt on each CPU.
+ * Returns the key of a call in bulk_calls. One call can be in progress in each thread, and one in
+ * each kind of interrupt on each CPU.
  */
 static __always_inline __u64 bulk_call__key(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs for the kernel's allocation events, which find the arguments by BTF. Each
- * program exists as a tp_btf program and, for kernels that reject those, as a raw tracepoint
- * program.
+ * The BPF programs for the tracepoints of the kernel's allocators. The loader finds out by BTF
+ * where the arguments are. Each program exists as a tp_btf program and, for kernels that reject
+ * those, as a raw tracepoint program.
  */
 #define MEMLEAK_STACK_CACHE
 

@@ -21,7 +21,7 @@
 #define DIRECT_MAP_ALIGN (1ULL << 27)
 /* Maximum objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
-#define SLAB_STEP 32 /* number of objects that one call handles */
+#define SLAB_STEP 32 /* maximum number of objects that one call of slab_objects__take() handles */
 
 /*
  * Address of a page in the direct mapping, minus its address in the page domain (frame number times
@@ -31,7 +31,7 @@ volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
 /*
- * For each order: true if a block of this order was recorded. Blocks of other orders are not
+ * Indexed by order: true if a block of this order was recorded. Blocks of other orders are not
  * searched for.
  */
 #define ORDER_CNT 32 /* number of elements: a power of two above MEMLEAK_MAX_PAGE_ORDER */
@@ -81,8 +81,9 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 }
 
 /*
- * Called when the CPU allocates a slab object: if the page that the CPU allocated most recently
- * contains the object, the page is a slab.
+ * Called when the CPU allocates a slab object. If the block of pages that the CPU allocated most
+ * recently contains the object, that block is a slab: records it as a slab page, and no longer
+ * tracks it as a block.
  */
 static __always_inline void slab_page__detect(__u64 object, __u64 size)
 {
@@ -112,8 +113,8 @@ static __always_inline void slab_page__detect(__u64 object, __u64 size)
 }
 
 /*
- * Takes out an object of a freed slab. Not static, so that the verifier checks this function once
- * and not in each iteration of a loop.
+ * Removes the block of an object of a freed slab, if there is one. Not static, so that the verifier
+ * checks this function once and not in each iteration of a loop.
  */
 __noinline int slab_object__take(__u64 addr)
 {
@@ -125,7 +126,10 @@ __noinline int slab_object__take(__u64 addr)
 	return 0;
 }
 
-/* Takes out SLAB_STEP objects, if they begin before `end`. */
+/*
+ * Removes the blocks of up to SLAB_STEP objects of a freed slab, as far as the objects begin before
+ * `end`.
+ */
 __noinline int slab_objects__take(__u64 object, __u64 end, __u32 stride)
 {
 	for (__u32 i = 0; i < SLAB_STEP && object < end; i++) {
@@ -136,9 +140,9 @@ __noinline int slab_objects__take(__u64 object, __u64 end, __u32 stride)
 }
 
 /*
- * Takes out the objects of a freed slab page. If the event in which the slab allocator freed the
- * page was missed, the page may have been recorded as a block of its next owner; this block is also
- * taken out.
+ * Removes the blocks of all objects of a freed slab page. If an earlier free of the page by the
+ * slab allocator was missed, the page itself may have been recorded as a block of its next owner;
+ * this block is removed, too.
  */
 __noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 phase)
 {
@@ -229,7 +233,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	return 0;
 }
 
-#define NO_PAGE_BLOCK 1ULL /* not the address of a page */
+#define NO_PAGE_BLOCK 1ULL /* means that there is no block: never the address of a page */
 
 /*
  * Returns the address of the block that contains the page at addr, but does not begin there;
@@ -255,8 +259,8 @@ __noinline __u64 page_block__around(__u64 addr)
 }
 
 /*
- * Takes out the block that contains the page at addr: a block that begins there, or a larger block
- * around the page.
+ * Removes the block that contains the page at addr: a block that begins there, or a larger block
+ * around the page. Returns false if there is none.
  */
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tracks percpu memory. The size of a block is the requested size of one CPU's copy. */
+/*
+ * Tracks percpu memory. A block's size is the requested size, which is the size of one CPU's copy.
+ */
 #ifndef BPF_KERNEL_TP_PERCPU_BPF_H
 #define BPF_KERNEL_TP_PERCPU_BPF_H
 

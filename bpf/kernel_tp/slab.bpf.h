@@ -8,7 +8,10 @@
 /* Highest bits of a kernel address; an address computed from a frame number lacks these bits */
 #define KERNEL_HALF (0xffffULL << 48)
 
-/* Finds the cache of an object through the object's page, for events that do not name the cache. */
+/*
+ * Finds the cache of an object through the object's page, for events that do not name the cache.
+ * Returns NULL if it is unknown.
+ */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
@@ -27,8 +30,8 @@ static __always_inline struct kmem_cache *cache_of(__u64 object)
 }
 
 /*
- * Reads the name of the cache, once for each site. Objects larger than two pages do not belong to a
- * cache.
+ * Reads the name of the cache, and whether it is reclaimable, once for each site. Objects larger
+ * than two pages do not belong to a cache.
  */
 static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
 					__u64 object)

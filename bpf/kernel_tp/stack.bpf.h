@@ -41,7 +41,10 @@ enum free_user {
 _Static_assert((int)FREE_RCU_FREE < STACK_USER_CNT + (int)STACK_SECOND,
 	       "each program has a number of its own");
 
-/* Buffers of stacks. The first word is the header of struct memleak_stack; frames follow. */
+/*
+ * Buffers for the stacks of allocations. The first word is the header of struct memleak_stack;
+ * frames follow.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -58,8 +61,8 @@ struct {
 } free_buffers SEC(".maps");
 
 /*
- * The parameter `user` is a stack_user or a free_user. Only with -tt do frees have stacks; without
- * it, the verifier need not check the second lookup.
+ * Returns the CPU's buffer for a stack. The parameter `user` is an enum stack_user or free_user.
+ * Only with -tt do frees have stacks; without it, the verifier need not check the second lookup.
  */
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
@@ -96,8 +99,8 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 
 /*
  * Walks the stack into buf. Returns the number of frames; the words after these frames are from an
- * earlier walk. The walk includes frames that will not be kept: frames of tracing, and frames that
- * are only searched for functions of the slab allocator.
+ * earlier walk. The walk includes frames that will not be stored: frames of tracing, and frames
+ * that are only searched for functions of the slab allocator.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
@@ -123,8 +126,10 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 _Static_assert(!(MEMLEAK_MAX_STACK_DEPTH & (MEMLEAK_MAX_STACK_DEPTH - 1)), "used as a mask");
 
 /*
- * Keeps the frames from number `at` on, up to number `end` and to the end of the step; `first` is
- * the number of frames that are dropped before them. Returns 0 after the entry of an interrupt.
+ * Moves up to TRIM_STEP frames to the front, and adds them to the hash of the stack. `first` frames
+ * are dropped; the frames after them are numbered from 0. Handles the frames from number `at` on,
+ * up to but not including number `end`. Returns 0 if it has reached the entry code of an interrupt,
+ * which is the last frame of the stack; else 1.
  */
 __noinline int trim_step(__u32 user, __u32 level, __u32 first, __u32 at, __u32 end)
 {
@@ -155,13 +160,13 @@ __noinline int trim_step(__u32 user, __u32 level, __u32 first, __u32 at, __u32 e
 	return 1;
 }
 
-/* Returns the number of the frame call_site; 0 if call_site is 0 or is not found. */
+/* Returns the index of the frame that equals call_site; 0 if call_site is 0 or is not found. */
 static __always_inline __u32 stack__first_frame(struct stack_buffer *buf, __u32 walked,
 						__u64 call_site)
 {
 	/*
-	 * The index is kept in the buffer: the verifier then treats it as an unknown number, and
-	 * checks the code below only once.
+	 * The index is stored in the buffer: the verifier then treats it as an unknown number, and
+	 * checks the code after this loop only once.
 	 */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
@@ -297,7 +302,7 @@ static __always_inline void record_block(__u64 site, const struct memleak_block_
 		    BLOCK_WORD(key->domain, 0, tid));
 }
 
-/* With -F, removes an old block at the key's address, whose free was missed. */
+/* With -F, removes a stale block at the key's address, whose free was missed. */
 static __always_inline void repair(const struct memleak_block_key *key)
 {
 	if (kernel_config.wa_missing_free && block__may_be_held(key))

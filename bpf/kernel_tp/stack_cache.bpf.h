@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Looks up kernel stacks in the stack cache. The context of a raw tracepoint's program lies on the
- * stack, and all frames of interest are above it.
+ * stack, and all frames of interest are at higher addresses.
  *
  * The kernel does not reveal which words a walk has read, so these words are found by searching the
  * stack for the return addresses in the walk's result. A word that is found may be left over from
@@ -10,7 +10,7 @@
  * except in the few functions that find their caller by a saved register. So a stack is mistaken
  * for a cached one only if one return address differs, a copy of the cached return address is left
  * over below it, and all other words are equal. Therefore some recognised stacks are walked as a
- * check; if a walk gives another stack, the key is not used again.
+ * check; if a walk gives another stack, no stack with this key is cached any more.
  *
  * Only stacks of tasks are cached: the frames of an interrupt are on another stack, or they end
  * somewhere within a task's stack.
@@ -27,37 +27,37 @@
 /* Size and alignment of kernel stacks in bytes, on every supported architecture */
 #define KERNEL_STACK_BYTES 16384
 
-/* Maximum words that are searched for frames */
+/* Maximum number of words that are searched for the frames of a walk */
 #define SEARCHED_WORDS 512
 
 /*
  * Maximum bytes of the random offset that the kernel adds to the stack of a system call. If the
- * caller is known, a key combines the caller with the stack's depth in units of this number;
- * otherwise the key contains the exact depth instead.
+ * caller is known, a cache key combines the caller with the stack's depth in units of this number.
+ * Otherwise, the key contains the exact depth.
  */
 #define RANDOM_BYTES 1024
 
 /*
- * Words of the context that are skipped: the arguments of the event, one of which may be a return
- * address
+ * Number of words of the context that are not searched: the arguments of the event, one of which
+ * may be a return address
  */
 #define ARGUMENT_WORDS 6
 
-/* Maximum words that are searched for the first frame */
+/* Maximum index of the words that are searched for the first frame */
 #define FIRST_WORDS 32
 
 /* Maximum number of frames below the context; all of them are frames of tracing */
 #define LOWER_FRAMES 4
 
-/* State of a stack before and during a lookup. */
+/* A stack that is looked up in the cache or added to it. */
 struct stack_view {
-	__u64 start; /* address of the first word */
+	__u64 start; /* address of the context, the first word of the stack that is used */
 	__u64 key;
 	__u64 expected; /* hash of the recognised stack; 0 if none was recognised */
-	__u64 lower;    /* number of frames below the first word */
+	__u64 lower;    /* number of frames below `start` */
 	__u64 found;    /* number of frames found, including the `lower` frames */
 	__u32 hits;     /* number of times a stack was recognised */
-	__u32 room;     /* words from start to the end of the stack */
+	__u32 room;     /* words from `start` to the end of the stack */
 	__u32 cnt;      /* words read so far */
 	struct stack_words depends;
 	__u64 words[STACK_CACHE_STACK_WORDS];
@@ -74,7 +74,10 @@ struct {
 	__type(value, struct stack_view);
 } stack_views SEC(".maps");
 
-/* Copies the first cnt words; false if the stack is shorter. */
+/*
+ * Copies the first cnt words of the stack. Returns false if the stack is shorter, or cannot be
+ * read.
+ */
 static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 {
 	if (cnt > view->room)
@@ -90,9 +93,9 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 }
 
 /*
- * The word of the outermost frame is found by its distance from the end of the stack, because the
- * random offset lies between this word and the others. The word is stored in the last element of
- * view->words.
+ * The return address of the outermost frame is found by its distance from the end of the stack,
+ * because the random offset of the system call lies between this word and the others. The word is
+ * stored in the last element of view->words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
 #define END_WORDS 64 /* words searched at the stack's end, below the user registers */
@@ -196,8 +199,8 @@ static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64
 }
 
 /*
- * Adds the stack to the cache. The word of the outermost frame is searched for once more, from the
- * end of the stack: the word found before may be a left-over in the random offset.
+ * Adds the stack to the cache. The return address of the outermost frame is searched for again,
+ * from the end of the stack, because the word found before may be a left-over in the random offset.
  */
 static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
 					__u32 frame_cnt, __u32 note)
@@ -218,8 +221,8 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 #define SEARCH_STEP 16
 
 /*
- * Searches words of the view, beginning `from` words after the arguments, for the frames at higher
- * addresses than those of the context.
+ * Searches SEARCH_STEP words of the view for the return addresses of frames above the context.
+ * Begins `from` words after the arguments.
  */
 __noinline int stack_view__search(__u32 user, __u32 from)
 {
@@ -239,8 +242,8 @@ __noinline int stack_view__search(__u32 user, __u32 from)
 }
 
 /*
- * Adds a walked stack to the cache. The program's buffer contains those frames of the walk that are
- * kept.
+ * Adds a walked stack to the cache. The buffer of the program `user` contains the frames of the
+ * walk that trim_stack() has kept.
  */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {
@@ -268,8 +271,8 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 }
 
 /*
- * True if the stack is in the cache and need not be walked as a check. Then only the stack's hash
- * is known, not its frames.
+ * True if the stack is in the cache, and need not be walked as a check. Sets the stack's hash in
+ * the buffer, and *note; the frames are unknown.
  */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)

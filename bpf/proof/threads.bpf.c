@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports for each thread of a process its registers and whether it is asleep, without stopping the
- * thread: a sleeping thread's registers are on its kernel stack. If the iterator is read twice, the
- * counts of context switches show which threads ran in between. There may be only one reader at a
- * time.
+ * Reports the registers of each thread of a process, and whether the thread is asleep, without
+ * stopping it: a sleeping thread's registers are on its kernel stack. If the iterator is read
+ * twice, the counts of context switches show which threads ran in between. There may be only one
+ * reader at a time.
  */
 #include "bpf/proof/query.bpf.h"
 
@@ -22,7 +22,7 @@ static __always_inline __u64 switches_of(struct task_struct *task)
 /* Maximum ancestors searched. */
 #define MAX_ANCESTORS 64
 
-/* Returns the process that will adopt the children of a task's process. */
+/* Returns the process that will adopt the children of a task's process when it ends. */
 static __always_inline struct task_struct *reaper_of(struct task_struct *task)
 {
 	struct task_struct *ancestor = BPF_CORE_READ(task, real_parent);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marks the outermost allocator call of a thread, and detects calls nested in it.
+ * Marks the outermost allocator call of a thread, and detects calls nested in it. A mark consists
+ * of the call's address on the stack (slot; see bpf/arch.bpf.h) and its return address.
  *
  * A call may never return (longjmp), or its return probe may be lost, so a mark may be stale. Each
  * mark is checked against the stack before use, and replaced if it is stale.
@@ -16,8 +17,9 @@
 
 /*
  * True if the call being entered is nested in the marked call. The stack grows down, so a nested
- * call has a lower slot. The marked call is in progress while its slot holds its return address, or
- * the address of the return trampoline. An equal slot means a tail call, which leaves the
+ * call has a lower address on the stack (slot). The marked call is in progress while its slot
+ * contains its return address, or the address of the return trampoline. (If slots contain no return
+ * address, as on aarch64, a lower slot suffices.) An equal slot means a tail call, which leaves the
  * trampoline in the slot.
  */
 static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct call_mark *mark)
@@ -40,10 +42,10 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 }
 
 /*
- * True if the call with this slot may be nested in the thread's most recent call to free(). free()
- * has no return probe, so its mark stays after free() has returned, and its return address may
- * remain in an unused part of a later frame. Only calls made by the allocator can be nested in
- * free().
+ * True if the call at the stack address `slot` may be nested in the thread's most recent call to
+ * free(). Only calls made by the allocator can be. The result is uncertain: free() has no return
+ * probe, so its mark stays after free() has returned, and its return address may remain in an
+ * unused part of a later frame.
  */
 static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
 						 __u64 caller)
@@ -57,7 +59,7 @@ static __always_inline bool mark__may_be_freeing(const struct thread_state *thre
 		return false;
 	if (!mark->return_address)
 		return true;
-	/* The slot may hold the trampoline of another tracer's return probe on free(). */
+	/* If another tracer has a return probe on free(), the word is the trampoline's address. */
 	return arch_read_slot(mark->slot, &word) &&
 	       (word == mark->return_address || (word && word == return_trampoline()));
 }
@@ -69,7 +71,7 @@ static __always_inline bool thread__is_of_allocator(const struct thread_state *t
 
 /*
  * The tail-call tables. The kernel allows a tail call only between programs attached by the same
- * kind of link, so session programs have their own table.
+ * kind of link, so the programs of probe sessions have their own table.
  */
 struct tail_calls {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -91,11 +93,11 @@ struct entry {
 };
 
 /*
- * Makes the kernel run the program on the thread's own stack. Since 6.13, kernels run larger
- * programs on a private stack, one for each program and CPU. If another thread on the CPU preempts
- * a uprobe program and runs the same program, it overwrites that stack and crashes the kernel (seen
- * with 7.2). Programs with a tail call stay on the thread's stack. This tail call is never made,
- * but the compiler cannot know that.
+ * Makes the kernel run the BPF program on the thread's own kernel stack. From Linux 6.13 on, the
+ * kernel runs larger programs on a private stack, one for each program and CPU. If another thread
+ * on the CPU preempts a uprobe program and runs the same program, it overwrites that stack and
+ * crashes the kernel (seen with 7.2). Programs with a tail call stay on the thread's stack. The
+ * tail call here is never made, but the compiler cannot know that.
  */
 static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -141,7 +143,7 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 	}
 	/*
 	 * Calls that seemed nested in a call that has already ended may have been outermost calls:
-	 * count them.
+	 * count them as doubtful.
 	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
@@ -166,8 +168,8 @@ static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 }
 
 /*
- * Number of nested calls after which a stack walk checks the mark: longjmp() may have left the
- * marked call.
+ * Number of nested calls after which a stack walk checks the mark, and again each time the number
+ * has doubled: longjmp() may have left the marked call.
  */
 #define NESTED_DOUBTFUL 16
 
@@ -179,10 +181,10 @@ static __always_inline bool thread__doubts(const struct thread_state *thread)
 }
 
 /*
- * True if the call with this slot is nested in the marked call. If the marked call's return is not
- * reported, its return address may remain in an unused part of a later frame, so only a stack walk
- * can decide. A walk always decides about mapping calls: they are rare, and a signal handler may
- * make them.
+ * True if the call at the stack address `slot` is nested in the marked call. If the marked call's
+ * return is not reported, its return address may remain in an unused part of a later frame, so only
+ * a stack walk can decide. A walk always decides about mapping calls: they are rare, and a signal
+ * handler may make them.
  */
 static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct entry *entry,
 					      struct thread_state *thread, __u64 slot, __u32 shape)
@@ -190,7 +192,10 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	bool mapping = shape__maps(shape);
 
 	if (config.sessions && thread->unreported) {
-		/* The marked function makes no tail call, so an equal slot is a new call. */
+		/*
+		 * The marked function makes no tail call, so a call at the same stack address is a
+		 * new one.
+		 */
 		if (slot >= thread->call.slot)
 			return false;
 		if (mark__may_enclose(ctx, thread, mapping))
@@ -211,7 +216,10 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	return true;
 }
 
-/* True if the mapping call with this slot is nested in the thread's most recent call to free(). */
+/*
+ * True if the mapping call at the stack address `slot` is nested in the thread's most recent call
+ * to free().
+ */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
 {
@@ -280,9 +288,10 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 }
 
 /*
- * True if a return probe must report the return of the outermost call. The return can go unreported
- * only if the call is not recorded, its function makes no tail call, and stack walks can tell which
- * calls are nested in it. Walks by frame pointers alone cannot.
+ * True if a return probe must report the return of the outermost call. False if an exception may
+ * leave the call, because probes on return instructions then report its return. Otherwise the
+ * return can go unreported only if the call is not recorded, its function makes no tail call, and
+ * stack walks can tell which calls are nested in it. Walks by frame pointers alone cannot.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
@@ -300,13 +309,16 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	return !thread->unreported;
 }
 
-/* Stores the return address in the mark. Programs that walk the stack store it, too. */
+/* Stores the return address in the mark. Programs that walk the stack do this themselves. */
 static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* Ends the handling of a call's entry. Returns true if a program will run when the call returns. */
+/*
+ * Ends the handling of a call's entry. Returns true if a return probe must report the call's
+ * return.
+ */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {
@@ -350,8 +362,8 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 }
 
 /*
- * Handles a return: if slot is that of the thread's outermost call, clears the mark and returns
- * true.
+ * Handles the return of the call at the stack address `slot`. If this is the thread's outermost
+ * call, clears the mark and returns true.
  */
 static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {

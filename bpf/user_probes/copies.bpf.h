@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks the
- * stacks: deferred stacks, which lead through code that has no unwind table yet, and stacks on
- * which the programs' walk is compared with that of libdwfl.
+ * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks them.
+ * There are two kinds: deferred stacks, which lead through code that has no unwind table yet, and
+ * stacks on which the BPF programs' walk is compared with libdwfl's.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H
@@ -93,7 +93,7 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 
 /*
  * Bytes of stack memory sent with a deferred stack: the smallest of these sizes that covers the
- * stack, or the largest. At program start, many stacks are short.
+ * stack, or else the largest. At program start, many stacks are short.
  */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
@@ -105,8 +105,9 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
- * True if the stack is deferred: it leads through code that is unknown or may have changed, and
- * neither the limit on copies nor the space in the ring is used up.
+ * True if the stack is deferred; then chooses its random key. A stack is deferred if it leads
+ * through code that is unknown or may have changed, unless the limit on copies or the space in the
+ * ring is used up.
  */
 static __always_inline bool walk__is_deferred(struct walk *walk)
 {

@@ -66,7 +66,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 
 /*
  * True if the call neither allocates nor frees anything, such as free(NULL), or realpath() with a
- * buffer of the caller.
+ * buffer of its caller.
  */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {
@@ -162,7 +162,10 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 		return;
 	/* Atomic, because another thread may preempt this one on the CPU. */
 	__sync_fetch_and_add(&count->calls, 1);
-	/* Skip 0: adding it would be compiled to an instruction that older kernels lack. */
+	/*
+	 * Skip 0: for shapes without a size, the compiler would turn the addition of 0 into an
+	 * instruction that older kernels lack.
+	 */
 	bytes = asked_bytes(ctx, shape);
 	if (bytes)
 		__sync_fetch_and_add(&count->bytes, bytes);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --fds: tracks descriptors as blocks of size 1. A descriptor is added when the system call that
- * opens it returns. It is removed when the call that closes it begins: when that call ends, another
- * thread may already have reused the number.
+ * --fds: tracks file descriptors as blocks of size 1. A descriptor is added when the system call
+ * that opens it returns. It is removed when the call that closes it begins: when that call ends,
+ * another thread may already have reused the number.
  *
  * System calls are traced instead of functions of the C library, because the library also opens and
  * closes descriptors without calling these functions. The loader finds descriptors that no traced
  * call opens (io_uring, ioctl()) in /proc.
  *
- * Newer kernels skip a program for some system calls, probably those of other tasks while a task is
- * preempted in the program: Linux 7.2 does, 6.12 does not. From Linux 7.0 on, each program
- * therefore has a second one, which handles the events that the first one has missed. Descriptors
- * of events that both have missed are found in /proc, too.
+ * Newer kernels skip a BPF program for some system calls, probably those of other tasks while a
+ * task is preempted in the program: Linux 7.2 does, 6.12 does not. From Linux 7.0 on, each program
+ * therefore has a second one, which handles the events that the first one has missed. The loader
+ * finds descriptors of events that both have missed in /proc, too.
  */
 #ifndef BPF_USER_PROBES_DESCRIPTORS_BPF_H
 #define BPF_USER_PROBES_DESCRIPTORS_BPF_H
@@ -19,16 +19,19 @@
 #include "bpf/descriptors.h"
 #include "bpf/user_probes/event_stack.bpf.h"
 
-/* Maximum descriptors of one close_range() that the program looks up; the loader finds the rest. */
+/*
+ * Maximum descriptors that a program removes at one close_range(). The loader finds the others in
+ * /proc.
+ */
 #define CLOSED_AT_ONCE 1024
 
 /*
- * Maximum control messages searched in a message, and maximum descriptors in a control message
- * (SCM_MAX_FD).
+ * CONTROLS_MAX is the maximum number of control messages searched in a message. RIGHTS_MAX is the
+ * maximum number of descriptors in a control message (SCM_MAX_FD).
  */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
-/* The address and the count of the descriptors in a message, packed into one word. */
+/* How find_rights() packs the address and the number of descriptors into one 64-bit word. */
 #define RIGHTS_SHIFT 56
 #define RIGHTS_ADDRESS ((1ULL << RIGHTS_SHIFT) - 1)
 
@@ -47,7 +50,7 @@
 	(1ULL << 0 | 1ULL << 5 | 1ULL << 7 | 1ULL << 13 | 1ULL << 14 | 1ULL << 17 | 1ULL << 18 |   \
 	 1ULL << 19 | 1ULL << 28 | 1ULL << 30 | 1ULL << 32 | 1ULL << 33 | 1ULL << 36)
 
-/* The enum memleak_fd_call of each system call, by its number. */
+/* Indexed by system call number: the enum memleak_fd_call of each system call. */
 const volatile __u8 fd_calls[MEMLEAK_SYSCALLS];
 
 /*
@@ -100,7 +103,10 @@ static __always_inline struct memleak_target *fd_target(void)
 	return target && target->image && !target->shares_memory ? target : NULL;
 }
 
-/* Removes a descriptor's block. Not static, so that loops over descriptors are verified quickly. */
+/*
+ * Removes a descriptor's block, and records the time. Not static, so that loops over descriptors
+ * are verified quickly.
+ */
 __noinline int fd_close(__u32 image, __u32 fd)
 {
 	struct memleak_block_key key = {.addr = MEMLEAK_FD_ADDR(fd), .image = image};
@@ -246,7 +252,8 @@ static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u6
 
 /*
  * Returns the number of descriptors that a system call has opened. fd_count_new() and fd_keep_new()
- * are not static, so that the walk between them is verified once and not for each kind of call.
+ * are not static, so that the verifier checks the stack walk between their calls once and not for
+ * each kind of system call.
  */
 __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 {
@@ -255,7 +262,10 @@ __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 	return find_new((void *)regs, call, result, &at);
 }
 
-/* Stores the descriptors that a call has opened. */
+/*
+ * Stores the descriptors that a system call has opened. Removes the descriptor that dup2() has
+ * replaced.
+ */
 __noinline int fd_keep_new(__u64 regs, __u32 call, __s32 result)
 {
 	struct memleak_target *target = fd_target();
@@ -346,7 +356,7 @@ static __always_inline bool fd_event__is_handled(const struct bpf_raw_tracepoint
 	return true;
 }
 
-/* Programs that handle the end of a system call. */
+/* BPF programs that handle the end of a system call. */
 enum fd_return_program { FD_RETURN_FIRST, FD_RETURN_SECOND, FD_RETURN_BY_VMA };
 
 static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx,
@@ -381,7 +391,7 @@ int fd_second_return(struct bpf_raw_tracepoint_args *ctx)
 	return fd_return(ctx, FD_RETURN_SECOND);
 }
 
-/* Walks stacks that lead through code known only from the kernel's VMAs. */
+/* Handles the end of a call whose stack leads through code that only the kernel's VMAs describe. */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -tt: stacks of frees, and stacks of calls without a site. Also contains the programs that walk
- * any stack with the kernel's VMAs.
+ * -tt: captures the stacks of frees, and of calls that get no site. Also contains the programs that
+ * walk any stack with the kernel's VMAs.
  */
 #ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
 #define BPF_USER_PROBES_EVENT_STACK_BPF_H
@@ -35,8 +35,9 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 }
 
 /*
- * Ends the handling of an entry whose stack was wanted only for -tt. True if the return of the call
- * is reported.
+ * Ends the handling of an entry whose stack was captured only for -tt. Sends the event of a free;
+ * for other calls, stores the stack for the event that is sent at the return. True if a return
+ * probe must report the call's return.
  */
 static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state *thread,
 				       __u64 stack)
@@ -55,8 +56,8 @@ static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state 
 }
 
 /*
- * Walks the stack with the kernel's VMAs. The result is exact but cannot be cached: nothing reports
- * changes of VMAs.
+ * Walks the whole stack with the kernel's VMAs. The result is exact but cannot be cached: nothing
+ * reports changes of VMAs.
  */
 static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
 {

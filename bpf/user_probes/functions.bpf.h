@@ -15,13 +15,14 @@
 #include "bpf/track.bpf.h"
 
 #define FUNCTION_PLACE_BITS 10
-#define FUNCTION_RETURNS 64 /* number of returns after which a function counts as known */
+/* after this number of returns, a function is known to make no tail call */
+#define FUNCTION_RETURNS 64
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*
- * Indexed by a hash of function and image. An entry is the hash, with the number of returns seen in
- * the low bits. Entries are written without locks, as single words; functions with the same index
- * overwrite each other.
+ * Indexed by a hash of function and image. An entry is the hash, whose low bits are replaced by the
+ * number of returns seen, or by FUNCTION_HANDS_ON after a tail call. Entries are written without
+ * locks, as single words; functions with the same index overwrite each other.
  */
 __u64 functions[1U << FUNCTION_PLACE_BITS];
 

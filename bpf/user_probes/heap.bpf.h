@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tracks heap blocks from malloc and related functions in the block table. */
+/* Tracks heap blocks, which malloc() and related functions allocate. */
 #ifndef BPF_USER_PROBES_HEAP_BPF_H
 #define BPF_USER_PROBES_HEAP_BPF_H
 
@@ -44,9 +44,9 @@ __noinline __u64 chunk_size(__u64 addr)
 }
 
 /*
- * Counts a free of an unknown block, which usually is older than tracing. Does not count frees by
- * the allocator itself: it may free blocks that it allocated internally, such as glibc's thread
- * cache when a thread ends.
+ * Counts a free of an unknown block, which was usually allocated before tracing began. Does not
+ * count frees by the allocator itself: it may free blocks that it allocated internally, such as
+ * glibc's thread cache when a thread ends.
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
 					  __u64 addr)
@@ -66,11 +66,14 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 	__sync_fetch_and_add(&counts->bytes, size);
 }
 
-/* Records the entry of a function that allocates. */
+/*
+ * Stores the arguments of an allocating call in the thread's state. Removes the old block of a
+ * realloc or resize.
+ */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {
-	thread->freed_addr = 0; /* the new block may have this address */
+	thread->freed_addr = 0; /* forget the address: the new block may have it */
 	thread->operation = operation;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
@@ -94,8 +97,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 }
 
 /*
- * Clears the mark of the call that an exception is about to leave. The call returns no block, and a
- * block that it was reallocating stays.
+ * Clears the mark of the call that an exception is about to leave. The call returns no block. If it
+ * is a realloc, its old block is stored again.
  */
 static __always_inline void raise_in_call(struct pt_regs *ctx)
 {
@@ -116,9 +119,9 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 }
 
 /*
- * True if the call with this slot returns although an exception was raised in it: the call has
- * caught the exception. In a realloc, takes out the old block, which raise_in_call() has stored
- * again.
+ * True if the call at the stack address `slot` returns although an exception was raised in it: the
+ * call has caught the exception. In a realloc, removes the old block, which raise_in_call() has
+ * stored again.
  */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
@@ -157,10 +160,10 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if a free() in progress has called or jumped to this free(): a wrapper in another library
- * has passed its block on, or a free() has started over, as in glibc 2.42 after setting up a
- * thread's cache. False if the block is tracked: then the wrapper frees a block that it had itself
- * allocated from this library.
+ * True if this free() is part of the thread's most recent free(), which has called or jumped to it:
+ * a wrapper in another library has passed its block on, or a free() has started over, as in glibc
+ * 2.42 after setting up a thread's cache. False if the block is tracked: then the wrapper frees a
+ * block that it had itself allocated from this library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,
@@ -177,7 +180,7 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	return !block__may_be_held(key);
 }
 
-/* Marks a call to free(addr). caller is the return address; 0 if it was not read. */
+/* Marks a call to free(addr). `caller` is the return address; 0 if it was not read. */
 static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread, __u64 addr,
 				      __u64 caller)
 {
@@ -262,7 +265,7 @@ static __always_inline __u64 resize_result(struct thread_state *thread, __u64 go
 	return thread->addr;
 }
 
-/* Returns the address of the new block; 0 if there is none. */
+/* Returns the address of the new block; 0 if the call has returned no block. */
 static __always_inline __u64 heap_result(const struct thread_state *thread, __u64 result)
 {
 	__u64 addr = 0;
@@ -312,8 +315,8 @@ static __always_inline __u64 birth_of(const struct thread_state *thread)
 }
 
 /*
- * Records the result of a heap call. A failed realloc keeps the old block, unless the function
- * frees it on failure.
+ * Records the result of an allocating call. If a realloc has failed, the old block is stored again,
+ * unless the function frees it on failure.
  */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {

@@ -13,7 +13,7 @@
 /* Maximum number of generations of ancestors that are searched. */
 #define ANCESTORS_MAX 8
 
-/* References, with the image as key. The loader sets the size before load. */
+/* References to images; the key is the image. The loader sets max_entries before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -22,8 +22,8 @@ struct {
 } image_refs SEC(".maps");
 
 /*
- * True with --follow, unless -C (which keeps no blocks) or --fds is given. Constant at load time,
- * so that the verifier removes code that is not needed.
+ * True if children inherit blocks: with --follow, unless -C (which keeps no blocks) or --fds is
+ * given. Constant at load time, so that the verifier removes code that is not needed.
  */
 static __always_inline bool children_inherit(void)
 {
@@ -59,9 +59,9 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 }
 
 /*
- * Releases an image. Also releases each ancestor whose last user was released. On kernels without
- * an atomic fetch-and-add, the last user cannot be recognised: there, only the entry of the image
- * itself is deleted.
+ * Removes a reference to an image. If it was the last one, deletes the image's entry, and removes
+ * the image's reference to its parent in the same way. On kernels without an atomic fetch-and-add,
+ * the last reference cannot be recognised: there, only the entry of the image itself is deleted.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {
@@ -83,8 +83,8 @@ static __always_inline void image_refs__leave(__u32 image)
 
 /*
  * Releases an image that has ended. The loader runs this program (it is never attached) after the
- * last report on the image. Until then, the programs record the blocks that ancestors of the image
- * free, because the image may have inherited copies of these blocks.
+ * last report on the image. Until then, the BPF programs record the blocks that ancestors of the
+ * image free, because the image may have inherited copies of these blocks.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)
@@ -94,7 +94,10 @@ int image_release(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* True if an ancestor may have a block at the address, or may have had one. */
+/*
+ * True if an ancestor may have a block at the address, or may have had one. Also true if there are
+ * more than ANCESTORS_MAX ancestors and none of those examined has one.
+ */
 static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles writes to the item count of a watched container: counts the added items for the stack of
- * the script. Items that were removed and added again are not counted twice.
+ * Handles writes to the item count of a watched container: adds the new items to the sum of the
+ * script stack that wrote. Items that were removed and added again are not counted twice.
  */
 #ifndef BPF_USER_PROBES_ITEM_WATCH_BPF_H
 #define BPF_USER_PROBES_ITEM_WATCH_BPF_H
@@ -28,9 +28,9 @@ struct {
 } adders SEC(".maps");
 
 /*
- * Returns by how much the item count exceeds its maximum so far; 0 if it does not. If another
- * object has the address by now, its item count is normally lower, or the word is a pointer. At the
- * first write, the maximum may be out of date.
+ * Returns by how much the item count exceeds its maximum so far; 0 if it does not. At the first
+ * write, the recorded maximum may be out of date, so an excess counts as one item. If another
+ * object has the address by now, its item count is normally lower, or the word is a pointer.
  */
 static __always_inline __u64 added_items(struct memleak_item_watch *watch, __u64 addr)
 {
@@ -65,7 +65,7 @@ static __always_inline void walk__count_adder(struct walk *walk, __u32 entry, __
 		bpf_map_update_elem(&adders, adder, &more, BPF_NOEXIST);
 }
 
-/* Asks the loader to remove the breakpoints. */
+/* Asks the loader to remove the breakpoints of this item count. */
 static __always_inline void send_written(const struct memleak_item_watch *watch, __u64 addr)
 {
 	struct memleak_record *record = record__reserve(MEMLEAK_REC_ITEMS, watch->space);

@@ -52,7 +52,7 @@ static __always_inline void note_unload(const struct thread_state *thread)
 
 /*
  * Handles a call of the dynamic loader's hook: the list of libraries is about to change or has
- * changed, so the loader of memleak must read the mappings again.
+ * changed, so memleak's loader must read the mappings again.
  */
 static __always_inline void enter_libraries(struct pt_regs *ctx, __u32 binding)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tracks mappings. Parts of a mapping can be unmapped, moved and replaced, which a hash table
- * cannot represent. Mapping calls are rare, so each change is sent to the loader as a record, in
- * order.
+ * cannot represent. Mapping calls are rare, so each change is sent to the loader as a record; the
+ * ring keeps the order of the records.
  */
 #ifndef BPF_USER_PROBES_MAPPING_BPF_H
 #define BPF_USER_PROBES_MAPPING_BPF_H

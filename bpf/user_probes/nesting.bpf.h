@@ -14,7 +14,8 @@
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
-	NESTING_INTERRUPTED, /* made by a signal handler that interrupted the marked call */
+	/* the call is made by a signal handler that interrupted the marked call */
+	NESTING_INTERRUPTED,
 	NESTING_UNSURE,
 };
 
@@ -55,10 +56,10 @@ static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 
 }
 
 /*
- * Searches the stack for the marked call. The call is in progress if the walk reaches a frame with
- * its slot, and if the function that was called from there is the marked function: another function
- * may have been called from the same place since. If the walk had to follow a frame pointer, the
- * result is NESTING_UNSURE.
+ * Searches the stack for the marked call. The marked call is in progress if the walk reaches a
+ * frame with the stack address of that call (slot), and if the function that was called from there
+ * is the marked function. (Another function may have been called from the same place since.) If the
+ * walk had to follow a frame pointer, the result is NESTING_UNSURE.
  */
 static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
 						    __u64 function)
@@ -69,15 +70,18 @@ static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 ent
 	if (walk->slot == slot)
 		return function__is_marked(function, walk->called, walk->regs.pc) ? NESTING_INSIDE
 										  : NESTING_NONE;
-	/* A walk stopped by NESTED_FRAMES has passed more frames than an allocator can have. */
+	/*
+	 * A walk that ended at NESTED_FRAMES has passed more frames than an allocator can have, so
+	 * the call is not nested.
+	 */
 	if (walk->slot > slot || walk->end == UNWIND_END_COMPLETE || !walk->end)
 		return NESTING_NONE;
 	return NESTING_UNSURE;
 }
 
 /*
- * Searches the stack for both marked calls: the outermost call, whose slot is `call`, and the most
- * recent free, whose slot is `freed`. A slot is 0 if its call cannot enclose the call being
+ * Searches the stack for both marked calls: the outermost call, at the stack address `call`, and
+ * the most recent free, at `freed`. An address is 0 if its call cannot enclose the call being
  * entered.
  */
 static __always_inline enum nesting walk__find_calls(struct walk *walk, __u32 entry,
@@ -119,10 +123,11 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 }
 
 /*
- * If the walk could not decide whether the call is nested, decides by the caller's address; but a
- * mapping call counts as nested in a free(), or in a marked call whose return is reported. If the
- * marked call's return is not reported, the decision may be wrong: it is counted, and all later
- * returns of the thread are reported.
+ * Decides whether the call is nested. Called if the stack walk could not tell. A mapping call
+ * counts as nested in a marked call whose return is reported. If only a free() is marked, a mapping
+ * call counts as nested in it if its return address was stored. Any other call counts as nested if
+ * its caller is the allocator. If the marked call's return is not reported, the decision may be
+ * wrong: it is counted, and all later returns of the thread are reported.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)
@@ -140,7 +145,10 @@ static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thr
 	return thread__is_of_allocator(thread, arch_return_address(ctx));
 }
 
-/* True if the call being entered is nested in a marked call. Otherwise drops the mark. */
+/*
+ * True if the call being entered is nested in a marked call. Otherwise drops the mark, or suspends
+ * the marked call if a signal handler interrupted it.
+ */
 static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread_state *thread)
 {
 	bool mapping = shape__maps(thread->asked_shape), inside = false;

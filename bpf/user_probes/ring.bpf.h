@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends records of mappings and of the life of processes to the loader, in order. With -t, also
- * sends an event for each allocation and free.
+ * Sends records of mappings and of the life of processes to the loader, in the order of the events.
+ * With -t, also sends an event for each allocation and free.
  */
 #ifndef BPF_USER_PROBES_RING_BPF_H
 #define BPF_USER_PROBES_RING_BPF_H
@@ -19,11 +19,15 @@ struct {
 } events SEC(".maps");
 
 /*
- * Set if a lost record was only a request to check a process: the loader then checks all processes.
+ * Set if a lost record was only a request to check one process; the loader then checks all
+ * processes.
  */
 __u32 hint_lost;
 
-/* Counts a lost record. The loader notices the end of a process even without the record. */
+/*
+ * Counts a lost record. The end of a process is not counted, because the loader notices it without
+ * the record.
+ */
 static __always_inline void count_lost_record(__u32 type)
 {
 	switch (type) {

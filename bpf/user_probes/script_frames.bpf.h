@@ -2,11 +2,11 @@
 /*
  * Reads the frames of scripts, which CPython keeps in memory: one native frame of its evaluation
  * loop stands for any number of calls in the script. The script frames are stored after the native
- * frames. The loader inserts the script frames of each run of the evaluation loop at the native
- * frame of that run.
+ * frames. The loader inserts the script frames of each evaluation loop at the native frame of that
+ * loop.
  *
- * A thread's frames are found by its state, whose address is in thread-specific data. The state is
- * used only if it names this thread.
+ * CPython's state of a thread points to the thread's frames. The address of the state is in
+ * thread-specific data. The state is used only if it contains the thread pointer of this thread.
  */
 #ifndef BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
 #define BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
@@ -14,8 +14,8 @@
 #include "bpf/user_probes/thread.bpf.h"
 
 /*
- * Interpreters of scripts, filled in by the loader. The key is the image whose mappings a walk
- * uses.
+ * Layouts of CPython interpreters, filled in by the loader. The key is the image whose mappings a
+ * walk uses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -66,7 +66,7 @@ static __always_inline __u64 *walk__last_script(struct walk *walk)
 {
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt - 2;
 
-	barrier_var(at); /* older verifiers must see the tested variable used as the index */
+	barrier_var(at); /* for older verifiers, the variable that is tested must be the index */
 	return walk->script_cnt && at < MEMLEAK_MAX_STACK_DEPTH ? &walk->stack.words[1 + at] : NULL;
 }
 
@@ -172,8 +172,8 @@ __noinline int script_begin(__u32 entry)
 }
 
 /*
- * Keeps a quarter of the stack's room for script frames: the innermost script frames are more
- * informative than the outermost native frames.
+ * Drops outer native frames if they leave less than a quarter of the stack's room for script
+ * frames: the innermost script frames are more informative.
  */
 static __always_inline void walk__make_room(struct walk *walk)
 {

@@ -119,7 +119,10 @@ __noinline int walk_step(__u32 entry)
 
 #define STEPS_PER_CALL 32
 
-/* Makes several steps: the verifier checks the caller's loop and this one, not their product. */
+/*
+ * Makes up to STEPS_PER_CALL steps; returns 1 if the walk is over. A separate function, so that the
+ * verifier checks the iterations of this loop and of the caller's loop, but not their product.
+ */
 __noinline int walk_steps(__u32 entry)
 {
 	for (int i = 0; i < STEPS_PER_CALL; i++)
@@ -150,10 +153,10 @@ __noinline int walk_look_up(__u32 entry)
 }
 
 /*
- * Reserves an entry of the working memory. An entry is free if its user count is 1 after this
- * program has added itself: if two programs add themselves at the same time, at most one of them
- * sees a count of 1. Entries are per CPU, so "at the same time" means that one program preempts the
- * other.
+ * Reserves an entry of the map `walks`; returns NULL if all are in use. An entry is free if its
+ * user count is 1 after this program has added itself: if two programs add themselves at the same
+ * time, at most one of them sees a count of 1. Entries are per CPU, so "at the same time" means
+ * that one program preempts the other.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {
@@ -218,7 +221,7 @@ static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 	return known && !(config.find_vma && walk->unknown);
 }
 
-/* Captures the stack and finds its site. True if the return of the call is reported. */
+/* Captures the stack and finds its site. True if a return probe must report the call's return. */
 static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();

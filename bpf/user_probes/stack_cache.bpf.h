@@ -19,13 +19,17 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* Maximum return addresses in a key, and maximum words of the stack that are searched for them. */
+/*
+ * Maximum return addresses in a cache key, and maximum words of the stack that are searched for
+ * them.
+ */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
 /*
- * Modulus for the stack pointer in a key. It limits the number of keys that a call gets in threads
- * whose stacks begin at different addresses: these differ by multiples of the page size.
+ * Modulus for the stack pointer in a cache key. It limits the number of keys that a call gets in
+ * threads whose stacks begin at different addresses: such addresses differ by multiples of the page
+ * size.
  */
 #define STACK_PLACES (1ULL << 16)
 
@@ -66,9 +70,10 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 }
 
 /*
- * Returns the key of a stack's cache entries. The stack pointer and the next return addresses
- * distinguish the paths that lead to one caller. The return addresses are found by cached unwind
- * rules. A wrong return address does no harm: an entry is used only if all its words match.
+ * Returns the key of a stack's cache entries. The stack pointer and up to KEY_FRAMES return
+ * addresses distinguish the call paths that lead to one caller. The return addresses are found by
+ * cached unwind rules. A wrong return address does no harm: an entry is used only if all its words
+ * match.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --summary: counts what each process allocates and frees on its heap. Without the option, none of
- * this code remains in the programs.
+ * this code remains in the loaded BPF programs.
  */
 #ifndef BPF_USER_PROBES_SUMMARY_BPF_H
 #define BPF_USER_PROBES_SUMMARY_BPF_H
@@ -9,7 +9,7 @@
 #include "bpf/summary.h"
 #include "bpf/track.bpf.h"
 
-/* Summaries, with the image as key. The loader sets the size before load. */
+/* Summaries; the key is the image. The loader sets max_entries before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -62,8 +62,8 @@ static __always_inline void summary__freed(__u32 image, __u64 size)
 }
 
 /*
- * Adds an allocation and updates the peak with the total of that moment. If two threads reach a new
- * peak at the same time, the lower value may stay.
+ * Adds an allocation, and raises the peak if the current total is higher. If two threads reach a
+ * new peak at the same time, the lower value may stay.
  */
 static __always_inline void summary__allocated(__u32 image, __u64 size)
 {

@@ -67,8 +67,8 @@ static __always_inline bool cgroup__is_named(struct cgroup *cgroup)
 }
 
 /*
- * Makes a new cgroup the filter's cgroup if it has the same name and parent: the old cgroup must
- * have been removed, since names are unique.
+ * If a new cgroup has the name and the parent of the filter's cgroup, makes it the filter's cgroup:
+ * the old one must have been removed, since names are unique.
  */
 static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 {

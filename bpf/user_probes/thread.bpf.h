@@ -10,8 +10,8 @@
 #include "bpf/user_probes/unwind.bpf.h"
 
 /*
- * Identifies a call by its slot (bpf/arch.bpf.h) and its return address. slot is 0 if there is no
- * call; return_address is 0 if it was not stored.
+ * Identifies a call by its address on the stack (slot; see bpf/arch.bpf.h) and its return address.
+ * `slot` is 0 if there is no call; `return_address` is 0 if it was not stored.
  */
 struct call_mark {
 	__u64 slot;
@@ -19,11 +19,11 @@ struct call_mark {
 };
 
 enum operation {
-	OP_ALLOC,          /* p = f(...) */
-	OP_REALLOC,        /* p = f(old, ...) */
-	OP_RESIZE,         /* size = f(p, size, extra, ...) */
-	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
-	OP_STRING,         /* p = f(...); the size is the length of the string at p */
+	OP_ALLOC,          /* allocates: p = f(...) */
+	OP_REALLOC,        /* reallocates: p = f(old, ...) */
+	OP_RESIZE,         /* resizes p in place: size = f(p, size, extra, ...) */
+	OP_POSIX_MEMALIGN, /* allocates: err = f(&p, ...) */
+	OP_STRING,         /* allocates a string, whose length is the size: p = f(...) */
 	OP_MMAP,
 	OP_MUNMAP,
 	OP_MREMAP,
@@ -53,12 +53,14 @@ struct suspended_call {
 struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the most recent outermost free; it has no return probe */
-	__u64 free_function;    /* address of the function called by that free */
-	__u64 freed_addr;       /* block freed by that free; 0 after an allocation */
-	__u64 raised;           /* slot of a call in which an exception was raised */
-	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
-	__u32 nested;           /* number of calls that seemed nested in the call in progress */
-	__u32 generation;       /* targets_generation at the lookup of the fields below */
+	__u64 free_function;    /* address of the free function that was called most recently */
+	__u64 freed_addr;       /* block freed by the most recent free; 0 after an allocation */
+	__u64 raised;           /* stack address of a call in which an exception was raised */
+	/* stack address of a call whose mark was replaced; the call may still return */
+	__u64 overwritten;
+	__u32 nested; /* number of calls that seemed nested in the call in progress */
+	/* targets_generation when the target's data were copied to this struct */
+	__u32 generation;
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
@@ -70,7 +72,7 @@ struct thread_state {
 	bool has_descendants; /* descendants have a copy of the most recently removed block */
 	bool freed_in_child;  /* the most recent free was recorded in the map freed_in_child */
 
-	/* the call in progress */
+	/* fields of the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
@@ -84,21 +86,21 @@ struct thread_state {
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
-	__u64 extra; /* OP_RESIZE: bytes wanted beyond size if there is room */
+	__u64 extra; /* OP_RESIZE: bytes wanted beyond `size` if there is room */
 	struct memleak_block old;
 	__u64 site;
 
 	struct suspended_call suspended;
 
-	/* the entry that a stack walk checks for nesting */
+	/* the entry whose nesting a stack walk checks: shape of the call, and the result */
 	__u32 asked_shape;
-	bool decided; /* a stack walk has decided that the call is not nested */
+	bool decided; /* the walk has decided that the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
 	/* fields for -tt */
 	__u64 stack;     /* the current call's stack, as a key in the stack table; 0 if unknown */
-	__u64 free_addr; /* address to be freed; 0 if the walk is for the call in progress */
+	__u64 free_addr; /* address to be freed, if the stack walk is for a free; else 0 */
 	__u64 free_size;
 	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
 
@@ -117,14 +119,16 @@ struct {
 __u32 targets_generation = 1;
 
 /*
- * Slots for thread states. The tid gives the slot of a thread; if that slot is taken, the thread
- * uses one of the next THREAD_TRIES - 1 slots. A slot belongs to its task until the task ends.
+ * Number of thread slots, which are array elements that contain thread states. The tid selects the
+ * slot of a thread; if that slot is used, the thread gets one of the next THREAD_TRIES - 1 slots. A
+ * slot belongs to its task until the task ends.
  */
 #define THREAD_SLOTS 16384
 #define THREAD_TRIES 8
 
 struct thread_slot {
-	__u64 task; /* the slot's task, 0 if none; the loader counts used slots by this word */
+	/* the slot's task; 0 if the slot is free. The loader counts used slots by this word. */
+	__u64 task;
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;

@@ -4,7 +4,7 @@
  * pointer in code without a table (made at run time, or assembly without unwind information).
  *
  * The verifier checks walk_step() once as a separate function, not once per frame, so the walk
- * needs neither helper loops nor tail calls.
+ * needs neither bpf_loop() nor tail calls.
  */
 #ifndef BPF_USER_PROBES_UNWIND_BPF_H
 #define BPF_USER_PROBES_UNWIND_BPF_H
@@ -30,8 +30,9 @@
 #define RETURN_PROBES_MAX 64
 
 /*
- * Restores a return address that a return probe (memleak's or another tracer's) has replaced by the
- * trampoline's address. The kernel keeps the original address together with the slot of the call.
+ * Sets pc to the original return address if a return probe (memleak's or another tracer's) has
+ * replaced it by the trampoline's address. The kernel stores the original address together with the
+ * call's address on the stack. False if the kernel has stored none for this call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
 {
@@ -61,7 +62,10 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 	return true;
 }
 
-/* Stores pc as a frame. mark is a flag for the frame, or 0. True if there is no room. */
+/*
+ * Stores pc as a frame. `mark` is a flag for the frame, or 0. True if there is no room for the
+ * frame.
+ */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
 	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
@@ -80,12 +84,16 @@ static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 	return false;
 }
 
-/* Restores the registers that the kernel saved when it called a signal handler. */
+/*
+ * Restores the registers that the kernel saved when it called a signal handler. True if the walk is
+ * over.
+ */
 static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
-	walk->depends.not_fitting = 1; /* such stacks are rare, so they are not cached */
+	/* stacks with signal frames are rare, so they are not cached */
+	walk->depends.not_fitting = 1;
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;
@@ -110,16 +118,17 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 }
 
 /*
- * Steps to the caller by the frame pointer. It points at the saved frame pointer; the return
- * address is in the word above.
+ * Steps to the caller by the frame pointer. The register points at the saved frame pointer; the
+ * return address is in the word above. True if the walk is over.
  */
 static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
 	/*
-	 * Programs and threads begin with frame pointer 0, but other code may set the register to
-	 * anything.
+	 * Programs and threads begin with frame pointer 0. Other code may set the register to 0,
+	 * too: so 0 ends the stack only if pc was found by a frame pointer, or near the start of
+	 * the stack.
 	 */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
@@ -223,8 +232,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 
 /*
  * Stores a frame whose pc is in no known mapping. It may be in code made at run time, in a library
- * that was just loaded, or, after a wrong frame pointer, in no code at all. The frame pointer is
- * followed, and the loader checks later whether that was right. True if the walk is over.
+ * that was just loaded, or, after a wrong frame pointer, in no code at all. Next, the walk follows
+ * the frame pointer; the loader checks later whether that was right. The walk ends if pc was itself
+ * found by a frame pointer and is not near the previous unknown pc. True if the walk is over.
  */
 static __always_inline bool walk__keep_unknown(struct walk *walk)
 {
@@ -247,9 +257,9 @@ static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 
 }
 
 /*
- * True if pc is the start of a function; called if the byte before pc has no row. No call returns
- * to the start of a function: makecontext() and similar coroutine code store such a pc as the
- * return address of the outermost frame.
+ * True if pc is the start of a function. Called if the unwind table has no row for the byte before
+ * pc. No call returns to the start of a function: makecontext() and similar coroutine code store
+ * such a pc as the return address of the outermost frame.
  */
 static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lookups made by a stack walk: words of the stack, and the rule for an address (bpf/unwind.h). The
- * state of a search is computed without branches or kept in memory, where verifiers do not track
- * it. Otherwise each comparison would double the number of paths to verify.
+ * Lookups made by a stack walk: words of the stack, and the unwind rule for an address
+ * (bpf/unwind.h). The state of a search is computed without branches or kept in memory, where
+ * verifiers do not track it. Otherwise each comparison would double the number of paths to verify.
  */
 #ifndef BPF_USER_PROBES_UNWIND_TABLES_BPF_H
 #define BPF_USER_PROBES_UNWIND_TABLES_BPF_H
@@ -34,7 +34,7 @@ struct {
 		});
 } unwind_arenas SEC(".maps");
 
-/* The mappings of every image, with the image as key; see loader/stacks/unwind_spaces.h. */
+/* The mappings of every image; the key is the image. See loader/stacks/unwind_spaces.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 1);
@@ -59,7 +59,7 @@ struct {
 struct {
 	__u64 key;
 	__u64 rule;
-	__u64 to_frame; /* to_frame of the address's mapping */
+	__u64 to_frame; /* `to_frame` of the address's struct unwind_mapping */
 	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
@@ -71,19 +71,19 @@ struct walk {
 	__u32 entry; /* index of this entry in the map `walks` */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
-	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
+	__u64 slot;       /* stack address of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u64 mappings;   /* hash of generation, to be combined with an address for a cache key */
 	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
-	__u32 unloads; /* the process's unload count now */
+	__u32 unloads; /* the process's current unload count */
 	__u32 known_unloads;
-	__u32 doubtful;   /* if set, only frames in permanent mappings become offsets */
+	__u32 doubtful;   /* if set, only frames in permanent mappings are stored as file offsets */
 	__u32 unresolved; /* a frame was stored as an address because `doubtful` is set */
 	__u64 word;       /* word read by walk__read() */
-	__u64 found;      /* position of a search */
+	__u64 found;      /* position of a binary search */
 	__u32 image;
-	__u32 space; /* image whose mappings are used */
+	__u32 space; /* image whose mappings the walk uses */
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
 	__u32 exact;    /* pc is not a return address but, for example, where a signal arrived */
@@ -92,9 +92,9 @@ struct walk {
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
 	__u32 followed; /* a frame pointer was followed in unknown code */
 	__u32 repaired;
-	__u64 called;      /* an address in the function that the function at pc has called */
+	__u64 called;      /* an address in the function that was called by the function at pc */
 	__u32 unsure;      /* one of the frames walked so far may be wrong */
-	__u64 interrupted; /* stack pointer where a signal arrived; 0 if none did */
+	__u64 interrupted; /* stack pointer of the code that a signal interrupted; 0 if none did */
 	struct unwind_mapping here; /* mapping looked up most recently */
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
@@ -112,10 +112,11 @@ struct walk {
 	__u64 script_hash;          /* hash of the script frames */
 	__u64 native_hash;          /* hash of the stack without script frames */
 	__u64 script[SCRIPT_WORDS]; /* thread state or frame read most recently */
-	__u64 caller;               /* word just below the window, if the window begins at origin */
+	/* word just below the window's first word, if the window begins at `origin` */
+	__u64 caller;
 	/*
-	 * Copy of a part of the stack. All words that a cache entry compares fit into it; a walk
-	 * copies fewer words at a time.
+	 * Copy of a part of the stack. It has room for all words that a cache entry compares; a
+	 * walk copies fewer words at a time.
 	 */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
@@ -133,12 +134,12 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Number of the place that stands for the frame pointer register, as if it were on the stack. */
+/* Place number that stands for the frame pointer register, as if the register were on the stack. */
 #define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
 
 /*
  * Copies the stack around addr into the window. Near the upper end of the stack, copies only up to
- * the end of a page.
+ * the end of a page. Returns false if addr cannot be read.
  */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
 {
@@ -177,7 +178,7 @@ static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
 }
 
 /*
- * Adds a word to the words that the walk depends on. If relative is set, the word points into the
+ * Adds a word to the words that the walk depends on. If `relative` is set, the word points into the
  * stack and is stored as a distance.
  */
 static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
@@ -266,7 +267,10 @@ static __always_inline bool walk__search_mapping(struct walk *walk, __u64 addr)
 	return mapping__holds(&walk->here, addr);
 }
 
-/* Not static, so that the verifier checks the search once, not at each place of its use. */
+/*
+ * Calls walk__search_mapping(). Not static, so that the verifier checks the search only once, not
+ * at each place of its use.
+ */
 __noinline int walk_find_mapping(__u32 entry, __u64 addr)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -274,7 +278,7 @@ __noinline int walk_find_mapping(__u32 entry, __u64 addr)
 	return walk && walk__search_mapping(walk, addr);
 }
 
-/* Returns the page that contains this word of the table. */
+/* Returns the arena page that contains the word number `word` of the table of walk->here. */
 static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
 {
 	__u32 page = walk->here.page + word / UNWIND_PAGE_WORDS;
@@ -282,7 +286,10 @@ static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, _
 	return bpf_map_lookup_elem(arena, &page);
 }
 
-/* Returns the rule for addr, which walk->here maps; 0 (NO_ROW) if there is none. */
+/*
+ * Returns the unwind rule for addr, which is in the mapping walk->here; 0 (NO_ROW) if there is no
+ * rule.
+ */
 static __always_inline __u64 walk__search_rule(struct walk *walk, __u64 addr)
 {
 	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;
@@ -370,7 +377,7 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
  */
 struct known_space {
 	__u32 base;       /* image whose mappings the process began with; 0 if there is none */
-	__u32 image;      /* image whose mappings are used */
+	__u32 image;      /* image whose mappings the walks use */
 	__u32 stamp;      /* value of spaces_stamp when the mappings were looked up */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u32 unloads;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Probes on a process's allocator. If probes have cookies, one program handles all entries; else
- * each shape of call has an entry program. With --fds, system calls are traced instead of the
- * allocator.
+ * The BPF programs for probes on a process's allocator. If probes have cookies, one program handles
+ * all entries; else each shape of call has an entry program. With --fds, system calls are traced
+ * instead of the allocator.
  */
 #include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/descriptors.bpf.h"
@@ -100,7 +100,10 @@ static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state 
 	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
-/* Handles the return of the call with this slot. The thread's state describes the call. */
+/*
+ * Handles the return of the call at the stack address `slot`. The thread's state describes the
+ * call.
+ */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
@@ -143,7 +146,7 @@ static __always_inline bool thread__frees(const struct thread_state *thread)
 	}
 }
 
-/* Handles the entry of a call. True if its return is reported. */
+/* Handles the entry of a call. Returns true if a return probe must report the call's return. */
 static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	struct thread_state *thread;
@@ -218,8 +221,8 @@ static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 }
 
 /*
- * Entry program for probes with cookies; a cookie contains the shape. For probes without cookies,
- * each shape has a program.
+ * Entry program for probes with cookies, which contain the shape of the call. Also handles probes
+ * on return instructions. For probes without cookies, each shape has a program.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -284,9 +287,9 @@ int leave_call(struct pt_regs *ctx)
 }
 
 /*
- * Handles the entries and the returns of a session link. At a return, the kernel has set the
- * instruction pointer to the return address, which differs from the function's address. If the
- * program returns 1 at an entry, the kernel does not report the return.
+ * Handles the entries and the returns of functions with a probe session. At a return, the kernel
+ * has set the instruction pointer to the return address, which differs from the function's address.
+ * If the program returns 1 at an entry, the kernel does not report the return.
  */
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
@@ -320,7 +323,7 @@ int session_decide(struct pt_regs *ctx)
 	return 1;
 }
 
-/* Calls decide() for links other than sessions. */
+/* Calls decide() for probes that are not probe sessions. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {

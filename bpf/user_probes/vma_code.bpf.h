@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the unwind rule for an address by the kernel's own description of the mapping (VMA). The
- * file of the mapping is looked up among all files that have a table, whichever process maps them.
- * So the stacks of a program whose files are known are complete from its first allocation, before
- * the loader has read the process's mappings.
+ * file of the mapping is looked up among all files that have an unwind table, whichever process
+ * maps them. So the stacks of a program whose files are known are complete from its first
+ * allocation, before the loader has read the process's mappings.
  *
  *  - Walks use unwind_spaces first, since its mappings can be cached. It is out of date after an
  *    exec, and after libraries are loaded or unloaded, until the loader reads the mappings again.
@@ -65,7 +65,7 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-/* Tables of the files that the loader has read. */
+/* Unwind tables of the files that the loader has read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_FILES_MAX);
@@ -76,7 +76,7 @@ struct {
 struct vma_code {
 	__u64 start;
 	__u64 end;
-	__u64 offset; /* offset of start in the file */
+	__u64 offset; /* offset of `start` in the file */
 	struct inode *inode;
 	bool executable;
 };
@@ -127,8 +127,9 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 }
 
 /*
- * Finds the VMA that contains addr. Code without a file, made at run time, gives a mapping without
- * a table.
+ * Sets walk->here to the VMA that contains addr. False if that VMA is not executable, or if its
+ * file is not in unwind_files. Code without a file, made at run time, gives a mapping without a
+ * table.
  */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
