@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Both sides of the connection between memleak and a helper: sends requests and receives answers;
- * serves requests in the helper. If a helper ends or sends an invalid answer, only that answer is
- * lost: the next request starts a new helper. Does not parse the contents of requests.
+ * Both sides of the connection between memleak and a helper. In memleak, sends requests and
+ * receives answers. In the helper, receives requests and sends answers. If a helper ends or sends
+ * an invalid answer, only that answer is lost: the next request starts a new helper. Does not parse
+ * the contents of requests.
  */
 #ifndef HELPER_CALL_H
 #define HELPER_CALL_H
 
 #include "helper/helper.h"
 
-/* Parses an answer; may take over its fd. Returns 0, -EPROTO or -ENOMEM. */
+/*
+ * Parses an answer. May take over the answer's fd, and then sets answer->fd to -1. Returns 0,
+ * -EPROTO or -ENOMEM.
+ */
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
  * Sends a request, first starting the helper if none is running, and empties the message. The
  * caller keeps the request's fd. Returns 0; -EPIPE if the helper has died unnoticed (the next call
- * starts a new one); -ETIMEDOUT if its socket stayed full; or another negative errno.
+ * starts a new one); -ETIMEDOUT if the socket stayed full until the deadline; or another negative
+ * errno.
  */
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns);
 
 /*
- * Waits for an answer and passes it to take(). After -ETIMEDOUT the helper continues, and a later
- * call may receive the answer. After any other error (-EPIPE if the helper ended, or an error of
- * take()), the helper has been ended.
+ * Waits for an answer and passes it to take(). Returns 0 or a negative errno. After -ETIMEDOUT the
+ * helper continues, and a later call may receive the answer. After any other error (-EPIPE if the
+ * helper ended, or an error of take()), the helper has been stopped.
  */
 int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take, void *arg);
 
@@ -35,20 +40,22 @@ int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper
 			     void *arg);
 
 /*
- * Sends a request and waits for the answer. After -ETIMEDOUT, -EPIPE or any error in receiving the
- * answer, the helper has been ended.
+ * Sends a request and waits for the answer. Returns 0 or a negative errno. After -ETIMEDOUT, -EPIPE
+ * or any error in receiving the answer, the helper has been stopped.
  */
 int helper_call(struct helper *helper, struct message *request, uint64_t deadline_ns,
 		helper_take_fn take, void *arg);
 
 /*
- * Handles a request; may take over its fd, and may send answers itself. If `reply` is not empty
- * afterwards, it is sent. An error ends the helper.
+ * Handles a request. May take over the request's fd (and then sets request->fd to -1), and may send
+ * answers itself. If `reply` is not empty afterwards, it is sent. A return value other than 0 ends
+ * the helper.
  */
 typedef int (*helper_handle_fn)(void *arg, struct message *request, struct message *reply);
 
 /*
- * Handles requests until the socket is closed or handle() returns an error. Called in the helper.
+ * Passes requests to handle() until the socket is closed or handle() returns an error. Called in
+ * the helper.
  */
 void helper_serve(int sock, helper_handle_fn handle, void *arg);
 

@@ -167,8 +167,8 @@ struct landlock_attributes {
 #define SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS 3ULL
 
 /*
- * Denies all access to files, TCP ports and other processes that the kernel's version of Landlock
- * can deny.
+ * Denies access to files, TCP ports and other processes, as far as the kernel's version of Landlock
+ * can deny it.
  */
 static void enter_landlock(void)
 {

@@ -20,7 +20,7 @@ struct helper {
 	const struct helper_kind *kind;
 	pid_t pid; /* pid of the helper; 0 if it is not running */
 	int sock;  /* socket to the helper; -1 if it is not running */
-	/* number of starts; callers compare it to detect that the process is a new one */
+	/* number of starts so far; a change tells callers that the process is a new one */
 	unsigned int incarnation;
 	struct message answer; /* answer that is being received, perhaps over several calls */
 	struct helper *next;
@@ -32,9 +32,9 @@ struct helper {
 	}
 
 /*
- * Starts the helper, unless it is running. The process inherits no open file but the socket, calls
- * work() and ends when work() returns. It begins with the memory that memleak had when the starter
- * was started (starter.h).
+ * Starts the helper, unless it is running. The helper process inherits no open file but the socket,
+ * calls work() and ends when work() returns. It begins with the memory that memleak had when the
+ * starter was started (starter.h). Returns 0 or a negative errno.
  */
 int helper_start(struct helper *helper);
 
@@ -61,7 +61,7 @@ const struct helper *helper_running(void);
  */
 bool helper_is_runnable(const struct helper *helper);
 
-/* Returns the CPU time of a running process or a zombie, in ns; 0 if unknown. */
+/* Returns the CPU time of a process that was not reaped yet, in ns; 0 if unknown. */
 uint64_t helper_cpu_ns(pid_t pid);
 /* Returns the total CPU time of all helpers that were stopped, in ns. */
 uint64_t helper_stopped_cpu_ns(void);

@@ -5,7 +5,7 @@
 
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
-	HELPER_DROPS_RIGHTS, /* confined as in confine.h */
+	HELPER_DROPS_RIGHTS, /* confined: see confine.h */
 	/* confined, but may accept connections on a listening socket that it receives */
 	HELPER_SERVES,
 };

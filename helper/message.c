@@ -14,7 +14,7 @@
 
 #define STRING_NULL UINT32_MAX
 
-/* Value of the first byte of a packet. */
+/* First byte of a packet: tells whether it is the last packet of its message. */
 enum { PACKET_LAST, PACKET_MORE };
 
 void message_deinit(struct message *msg)
@@ -194,7 +194,7 @@ int message_send(int sock, const struct message *msg, uint64_t deadline_ns)
 	return 0;
 }
 
-/* Keeps a packet's first descriptor, and closes surplus ones. */
+/* Stores the first descriptor that arrives with a message in msg->fd, and closes all others. */
 static void take_fds(struct message *msg, struct msghdr *header)
 {
 	for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {
@@ -213,9 +213,9 @@ static void take_fds(struct message *msg, struct msghdr *header)
 }
 
 /*
- * Receives a packet. Returns 0 if the message is complete, 1 if more packets follow. All packets of
- * a message except the last are full, which limits their number: otherwise a sender could keep its
- * receiver busy beyond any deadline.
+ * Receives a packet. Returns 0 if the message is complete, 1 if more packets follow, or a negative
+ * errno (-EAGAIN if no packet has arrived). All packets of a message except the last are full,
+ * which limits their number: otherwise a sender could keep its receiver busy beyond any deadline.
  */
 static int receive_packet(int sock, struct message *msg)
 {

@@ -2,7 +2,7 @@
 /*
  * Messages between memleak and its helpers over a SOCK_SEQPACKET pair: numbers, strings and at most
  * one file descriptor. Received data is not trusted: reading past the end of a message sets
- * cursor->bad and returns zeros from then on.
+ * cursor->bad, and all later reads return 0 or NULL.
  */
 #ifndef HELPER_MESSAGE_H
 #define HELPER_MESSAGE_H
@@ -51,7 +51,7 @@ struct message_cursor {
 struct message_cursor message_read(const struct message *msg);
 uint32_t message_get_u32(struct message_cursor *cursor);
 uint64_t message_get_u64(struct message_cursor *cursor);
-/* Reads len bytes. Returns NULL if the rest of the message is shorter. */
+/* Reads len bytes. Returns a pointer into the message, or NULL if fewer bytes are left. */
 const void *message_get_bytes(struct message_cursor *cursor, size_t len);
 /*
  * Reads a string and sets *len; the string is not NUL-terminated. Returns NULL if the sender wrote

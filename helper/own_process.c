@@ -28,8 +28,8 @@ static void close_from(unsigned int first)
 }
 
 /*
- * Moves the files to high descriptors first: their present descriptors may be low (if the parent
- * has closed its standard files), and would be overwritten here.
+ * Moves the files to high descriptors first. Their present descriptors may be low (if the parent
+ * has closed its standard files), and would be overwritten before the files are moved.
  */
 void own_process_keep_files(const int *files, size_t cnt)
 {

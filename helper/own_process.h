@@ -13,7 +13,8 @@ void own_process_reset_signals(void);
 
 /*
  * Moves the given open files, at most 8, to descriptors 3, 4 and so on, with O_CLOEXEC. Opens
- * /dev/null as descriptors 0 to 2, and closes all other descriptors.
+ * /dev/null as descriptors 0 to 2 (0 and 1 in builds with AddressSanitizer, which writes to 2), and
+ * closes all other descriptors.
  */
 void own_process_keep_files(const int *files, size_t cnt);
 

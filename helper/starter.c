@@ -33,8 +33,8 @@ static bool forked_by_main;
 
 /*
  * Capabilities that the starter keeps. Confining a helper needs capabilities to change its user,
- * the owners of folders, its namespaces and its root directory, and to drop all capabilities.
- * Ending a helper needs CAP_KILL, since the confined helper runs as another user.
+ * its namespaces and its root directory, to give folders to another user, and to drop all
+ * capabilities. Ending a helper needs CAP_KILL, since the confined helper runs as another user.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
@@ -42,9 +42,10 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * Maximum times, in nanoseconds, that the starter waits for the end of a helper that it has killed,
- * and of a helper that has closed its socket. If a file system does not respond, the helper may
- * take longer to end; the starter then continues without waiting.
+ * KILLED_NS is the maximum time, in nanoseconds, that the starter waits for the end of a helper
+ * that it has killed. ENDING_NS is the maximum time for a helper that has closed its socket. If a
+ * file system does not respond, the helper may take longer to end; the starter then continues
+ * without waiting.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL
@@ -66,7 +67,7 @@ static struct {
 	int sock;   /* socket to the starter; -1 if the starter is gone */
 } starter;
 
-/* Closes all inherited files except the socket. */
+/* Closes all inherited files except the socket. Returns the socket's new descriptor. */
 static int keep_only(int sock)
 {
 	own_process_keep_files(&sock, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The starter: a child process of memleak that starts and ends helpers. Only the starter keeps all
- * capabilities needed for this. Helpers inherit its memory: a copy that was made before memleak
- * read any data of a target. Started with the first helper; ends with memleak. Not thread-safe.
+ * capabilities needed for this. Helpers are forked from it, so they inherit its memory: a copy that
+ * was made before memleak read any data of a target. The starter is started with the first helper,
+ * and ends with memleak. These functions are not thread-safe.
  */
 #ifndef HELPER_STARTER_H
 #define HELPER_STARTER_H
@@ -28,8 +29,8 @@ bool starter_is_gone(void);
 pid_t starter_fork(const struct helper_kind *kind, int sock);
 
 /*
- * Waits for a helper to end, and reaps it. If to_kill, kills it first. Until this call, its pid is
- * not reused. Returns the status as in wait(2); -1 if unknown.
+ * Waits for a helper to end, and reaps it. If to_kill, kills it first. The helper's pid is not
+ * reused before this call. Returns the status as in wait(2); -1 if unknown.
  */
 int starter_wait(pid_t pid, bool to_kill);
 
