@@ -13,7 +13,10 @@
 
 #include <cpuid.h>
 
-/* Registers in the order of struct user_regs_struct: up to ss, then the bases of fs and gs. */
+/*
+ * Indexes of registers in a record, which begins like struct user_regs_struct: the registers up to
+ * ss, then the bases of fs and gs.
+ */
 enum {
 	R15 = 0,
 	R14 = 1,
@@ -42,8 +45,8 @@ static const unsigned char argument_places[] = {RDI, RSI, RDX, R10, R8, R9};
 #define USER_CS 0x33
 
 /*
- * Internal errno of the kernel. It means: restart the system call, unless a signal handler runs
- * first.
+ * Internal errno of the kernel. In RAX, it makes the kernel restart the system call when the thread
+ * resumes, unless a signal handler runs first.
  */
 #define ERESTARTNOHAND 514
 
@@ -152,7 +155,10 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 	return (to - from) / sizeof(*ret);
 }
 
-/* Skips x87, SSE or later state if its bits in the header are all clear: such state is stale. */
+/*
+ * Skips x87, SSE or later state if the bits for this state in the header of the XSAVE area are all
+ * clear: the area then has stale values for it.
+ */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
 	uint64_t used = HAS_X87 | HAS_SSE;
@@ -172,8 +178,8 @@ size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 #elif defined(__aarch64__)
 
 /*
- * Registers in the order of struct user_pt_regs, followed by TPIDR_EL0, x0 before the system call,
- * and the system call number.
+ * Indexes of registers in a record: those of struct user_pt_regs, followed by TPIDR_EL0, x0 before
+ * the system call, and the system call number.
  */
 enum { X0 = 0, X8 = 8, SP = 31, PC = 32, ORIG_X0 = 35, CALL = 36 };
 
@@ -231,8 +237,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * Before a tracer sees the thread, the kernel has rewound any system call that it restarts on its
- * own. For other calls, only the BPF record has the original x0.
+ * The kernel rewinds any system call that it restarts on its own before a tracer sees the thread.
+ * For other calls, only the record of the BPF program has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
@@ -248,7 +254,7 @@ void registers_begin_again(__u64 *registers, const __u64 *before)
 
 const unsigned int registers_vector_note = NT_FPREGSET;
 
-/* Room for 32 registers of 16 bytes, and for 32 SVE registers of up to 256 bytes. */
+/* Enough for 32 registers of 16 bytes and for 32 SVE registers of up to 256 bytes. */
 uint32_t registers_vector_bytes(void)
 {
 	return 512 + 32 * 256;

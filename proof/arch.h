@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout of a thread's registers, and everything else in proof/ that depends on the
- * architecture. Registers are in the order of struct memleak_thread_record.
+ * Everything in proof/ that depends on the architecture: the layout of a thread's registers, and
+ * how a thread makes a system call. Registers are in the order of struct memleak_thread_record.
  */
 #ifndef PROOF_ARCH_H
 #define PROOF_ARCH_H
@@ -21,7 +21,7 @@ extern const size_t registers_word_cnt;
 
 uint64_t registers_sp(const __u64 *registers);
 uint64_t registers_pc(const __u64 *registers);
-/* Copies the general registers, by DWARF number, and the program counter. */
+/* Copies the general registers, in the order of their DWARF numbers, and the program counter. */
 void registers_to_dwarf(const uint64_t *registers, struct unwind_copy *ret);
 /* Returns the number of the system call that the thread is in, -1 if it is in none. */
 long registers_call(const __u64 *registers);
@@ -39,29 +39,31 @@ void registers_set_call(__u64 *registers, uint64_t at, long number, const uint64
 long registers_result(const __u64 *registers);
 
 /*
- * True if a stopped thread's registers, as ptrace returns them, include the first argument of the
- * system call that the stop interrupted. If false, only the BPF record has this argument.
+ * True if the registers that ptrace returns for a stopped thread include the first argument of the
+ * system call that the stop interrupted. If false, only the record of the BPF program (struct
+ * memleak_thread_record) has this argument.
  */
 extern const bool registers_keep_argument;
 /*
  * True if stopping the thread interrupted a system call that the kernel does not restart on its
- * own. before: registers in the BPF record, or NULL.
+ * own. before: registers in the record of the BPF program, or NULL if there is no record.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before);
 /*
- * Makes the thread repeat the interrupted system call when it resumes. On x86-64, the call fails
- * with EINTR if a signal handler runs first, as it would have without the stop.
+ * Changes the registers so that the thread repeats the interrupted system call when it resumes.
+ * before: as for registers_were_cut_off(). On x86-64, the call fails with EINTR if a signal handler
+ * runs first, as it would have without the stop.
  */
 void registers_begin_again(__u64 *registers, const __u64 *before);
 
 /* Returns the maximum size in bytes of a thread's vector registers, in the kernel's format. */
 uint32_t registers_vector_bytes(void);
-/* NT_* number by which ptrace returns the vector registers. */
+/* NT_* number of the register set with which ptrace returns the vector registers. */
 extern const unsigned int registers_vector_note;
 /*
- * Copies the words of vector registers. raw: registers in the kernel's format; bytes: their size;
- * ret: array of at least the same size. Skips registers that the thread has not used. Returns the
- * number of words.
+ * Copies vector registers as 64-bit words. raw: registers in the kernel's format; bytes: size of
+ * raw; ret: array of at least the same size. Skips registers that the thread has not used. Returns
+ * the number of words.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret);
 

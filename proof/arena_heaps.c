@@ -44,7 +44,10 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 	return heap_info_is_first(heap, arena->addr) ? heap : 0;
 }
 
-/* True if max can be the maximum heap size: the arena's heaps begin at multiples of max. */
+/*
+ * True if `max` can be the maximum heap size: all heaps of the arena, from the heap that contains
+ * the address `from` back to the first, begin at multiples of `max`.
+ */
 static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from,
 			uint64_t max)
 {
@@ -56,8 +59,8 @@ static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *are
 }
 
 /*
- * Returns the maximum heap size that agrees with the addresses of the heaps from `from` back to the
- * first heap, 0 if none does.
+ * Finds the maximum heap size by the addresses of the arena's heaps, from the heap that contains
+ * the address `from` back to the first heap. Returns 0 if no size agrees with these addresses.
  */
 static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from)
 {
@@ -94,8 +97,8 @@ static int walk_heap(struct heap_reader *reader, const struct heap_arena *arena,
 }
 
 /*
- * Adds one heap. If the heap shrank during the walk, walks it once more: the memory between the top
- * chunk and the old end had no chunks.
+ * Adds one heap. If the heap shrank during the walk, walks it once more up to its new end: the
+ * memory beyond that end no longer has chunks.
  */
 static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 		    uint64_t first, const struct heap_info *info, struct heap_set *set)
@@ -110,13 +113,16 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 	return walk_heap(reader, arena, heap, first, &now, set);
 }
 
-/* Called for the heaps of an arena, from the newest to the first, until it returns nonzero. */
+/*
+ * Called for each heap of an arena. A nonzero result ends the visits. first: address of the arena's
+ * first heap.
+ */
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
 /*
- * Visits the heaps of an arena that are in the list of mappings. For an arena whose newest heap was
- * created, or unmapped, after the mappings were listed.
+ * Visits those heaps of an arena that are in the list of mappings. Used if the newest heap of the
+ * arena was created, or was unmapped, after the mappings were listed.
  */
 static int visit_listed(struct heap_reader *reader, const struct heap_arena *arena,
 			struct heap_set *set, heap_visit_fn *visit)
@@ -162,8 +168,8 @@ static int add_unknown(struct heap_reader *reader, const struct heap_arena *aren
 }
 
 /*
- * True if next and previous pointers of all free chunks and list heads agree, and the top chunk was
- * found.
+ * True if the top chunk was found, and the next pointers of all free chunks and list heads agree
+ * with the previous pointers.
  */
 static bool adds_up(const struct heap_arena *arena, const struct heap_set *heaps)
 {

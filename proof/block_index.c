@@ -64,7 +64,8 @@ static int find_clusters(struct block_index *index, size_t *ret_grains)
 
 /*
  * Returns a bitmap of the addresses in the grain at which a block begins; 0 if any block of the
- * grain is unaligned. *ret_next: first block that begins after the grain.
+ * grain is unaligned. block: first block that may begin in the grain; *ret_next: first block that
+ * begins after the grain.
  */
 static uint32_t begins_in(const struct block_index *index, uint64_t grain, uint32_t block,
 			  uint32_t *ret_next)
@@ -159,13 +160,13 @@ size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t 
 }
 
 /*
- * Returns the index of the first block that ends above addr. `grain` is the grain of addr. Grain +
- * 1 always exists: a cluster has one grain more than its memory needs.
+ * Returns the index of the first block that ends above addr. `grain` is the grain of addr. An
+ * element `grain + 1` always exists: a cluster has one grain more than its memory needs.
  */
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr)
 {
 	uint32_t first = index->grains[grain].first, high = index->grains[grain + 1].first;
-	/* The previous block may end in this grain. */
+	/* Include the block before `first`: it may end in this grain. */
 	uint32_t low = first ? first - 1 : 0;
 
 	while (low < high) {

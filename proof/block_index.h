@@ -17,8 +17,8 @@
 #define NO_GRAIN SIZE_MAX
 
 /*
- * A grain is 512 bytes, which usually contain a few blocks. With this size, the index takes 1/64 of
- * the size of the memory.
+ * log2 of the size of a grain: 512 bytes, which usually contain a few blocks. With this size, the
+ * index takes 1/64 of the size of the memory.
  */
 #define BLOCK_INDEX_SHIFT 9
 /* Usual alignment of blocks. Only some allocators have very small blocks at other addresses. */
@@ -55,22 +55,22 @@ int block_index_init(const struct heap_block *blocks, uint32_t cnt, struct block
 void block_index_deinit(struct block_index *index);
 
 /*
- * Returns the block that contains addr (or begins there with size 0), NO_BLOCK if there is none.
- * *cluster: cluster of the previous lookup, 0 before the first.
+ * Returns the index of the block that contains addr (or begins there with size 0); NO_BLOCK if
+ * there is none. *cluster: cluster of the previous lookup, 0 before the first lookup.
  */
 uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
 
 /*
- * The two halves of block_index_find(). Between them, the caller can prefetch the grain. The first
- * half returns the grain of addr, or NO_GRAIN if no block is near addr. The second half returns the
- * first block that ends after addr.
+ * block_index_find() in two steps, between which the caller can prefetch the grain.
+ * block_index_grain() returns the index of the grain that contains addr, or NO_GRAIN if no block is
+ * near addr. block_index_in_grain() returns the index of the first block that ends after addr.
  */
 size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t *cluster);
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr);
 
 /*
- * Returns the block that begins at addr, an address in the grain. NO_BLOCK if there is none, or if
- * any block of the grain is unaligned.
+ * Returns the index of the block that begins at addr, an address in the grain; NO_BLOCK if no block
+ * begins there, or if any block of the grain is unaligned.
  */
 static inline uint32_t block_index_begin(const struct block_index *index, size_t grain,
 					 uint64_t addr)

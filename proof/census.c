@@ -119,7 +119,7 @@ static int emit_chunk(struct work *work, const struct heap_map *map, uint64_t ad
 {
 	enum chunk_state state = CHUNK_USED;
 
-	/* The first word belongs to the chunk before the gap. */
+	/* The first word of a gap belongs to the chunk before the gap. */
 	if (heap_map_is_gap(map, addr))
 		return emit(work, addr + CHUNK_HEADER / 2, size - CHUNK_HEADER / 2, CHUNK_UNREAD);
 	if (heap_map_is_free(map, addr))
@@ -185,8 +185,8 @@ static void drop_overlapping(struct work *work)
 }
 
 /*
- * Finds main arenas, which are variables in the data of a mapped file, and large blocks, which have
- * mappings of their own.
+ * Adds to census.outside: main arenas, which are variables in the data of a mapped file, and large
+ * blocks, which have mappings of their own.
  */
 static int find_outside(struct work *work)
 {

@@ -5,8 +5,8 @@
  * other allocators.
  *
  * A chunk counts as free only if it is in a free list that was followed from its head, or in a free
- * list whose links are all consistent. A free chunk may be counted as used if a thread was freeing
- * it at that moment, or was changing the thread cache that contains it.
+ * list whose links are all consistent. A free chunk may be counted as used if, at the moment of the
+ * picture, a thread was freeing it, or was changing the thread cache that contains it.
  */
 #ifndef PROOF_CENSUS_H
 #define PROOF_CENSUS_H
@@ -19,7 +19,10 @@
 #include "proof/mapped_chunks.h"
 #include "proof/memory.h"
 
-/* A memory range that consists only of visited chunks, or gaps, and their size fields. */
+/*
+ * The address range of a heap. In `census.heaps`, it consists only of visited chunks and gaps, with
+ * their size fields.
+ */
 struct heap_range {
 	uint64_t start;
 	uint64_t end; /* end address, exclusive */
@@ -35,16 +38,19 @@ struct census {
 	struct heap_range *heaps; /* ranges of heaps, sorted by address */
 	size_t heap_cnt, heap_cap;
 	/*
-	 * Ranges of skipped arenas, as far as they are known; sorted. They overlap neither each
-	 * other nor a heap.
+	 * Ranges of skipped arenas, as far as they are known, sorted by address. They overlap
+	 * neither each other nor a heap.
 	 */
 	struct heap_range *unread;
 	size_t unread_cnt, unread_cap;
-	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */
+	struct mapped_chunks outside; /* chunks outside heaps, and main arenas; sorted by address */
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
 	/* number of arenas skipped as inconsistent, e.g. because a thread was changing them */
 	size_t skipped_cnt;
-	/* number of counted arenas that changed while they were read; see memory.h */
+	/*
+	 * number of counted arenas that changed while they were read; 0 unless memory.changes is
+	 * set
+	 */
 	size_t torn_cnt;
 	size_t cache_cnt; /* number of thread caches that are not empty */
 	/*
@@ -52,9 +58,12 @@ struct census {
 	 * are counted as used.
 	 */
 	size_t cut_cnt;
-	/* sums by enum chunk_state, without `mapped`; gaps: CHUNK_UNREAD */
+	/*
+	 * sums by enum chunk_state, of all chunks but those counted in `mapped`; `gaps` is for
+	 * CHUNK_UNREAD
+	 */
 	struct census_sum used, free_, own, gaps;
-	/* sums of used chunks that have a mapping of their own */
+	/* sum of used chunks that have a mapping of their own */
 	struct census_sum mapped;
 	uint64_t top_bytes; /* bytes of free top chunks, included in `own` */
 };
@@ -63,11 +72,11 @@ struct census {
 typedef int census_visit_fn(void *arg, const struct chunk *chunk);
 
 /*
- * Visits all chunks in ascending order, including chunks with a mapping of their own. Skips an
- * inconsistent arena as a whole, because its used chunks are unknown. (If memory changes while it
- * is read, an arena is skipped only if its heaps cannot be walked.) Callers must treat the memory
- * of a skipped arena, and all memory without chunks, as used. Returns -ENOMEM or what visit
- * returned. Free ret with census_deinit().
+ * Visits all chunks in ascending order, including chunks with a mapping of their own. visit: may be
+ * NULL. Skips an inconsistent arena as a whole, because its used chunks are unknown. (If memory
+ * changes while it is read, an arena is skipped only if its heaps cannot be walked.) Callers must
+ * treat the memory of a skipped arena, and all memory without chunks, as used. Returns 0, -ENOMEM,
+ * or the nonzero value that `visit` returned. Free ret with census_deinit().
  */
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret);
 void census_deinit(struct census *census);

@@ -16,7 +16,11 @@ void census_table_add(struct heap_census *table, const struct chunk *chunk, bool
 struct counting {
 	const struct memory *memory;
 	struct heap_census *table;
-	uint64_t counted_end; /* end of the last counted page; adjacent chunks may share a page */
+	/*
+	 * end address of the last counted page: adjacent chunks may share a page, which must be
+	 * counted once
+	 */
+	uint64_t counted_end;
 };
 
 static int count_run(void *arg, uint64_t start, uint64_t end)

@@ -10,13 +10,14 @@
 #include "report/heap_census.h"
 
 /*
- * Adds a visited chunk. is_known: true if the source of blocks has reported a block in the chunk;
+ * Adds a chunk that census_take() visits. is_known: true if memleak tracks a block in the chunk;
  * ignored unless the chunk is used.
  */
 void census_table_add(struct heap_census *table, const struct chunk *chunk, bool is_known);
 
 /*
- * Adds the totals of the census. Call after all chunks were added. Returns 0 or a negative errno.
+ * Adds the totals of the census, and counts the pages of heaps. Call after all chunks were added.
+ * Returns 0 or a negative errno.
  */
 int census_table_finish(struct heap_census *table, const struct census *census,
 			const struct memory *memory);

@@ -20,7 +20,8 @@ struct chain_guard {
 };
 
 /*
- * True if the list has a cycle. Call with each address of the list in order. No address may be 0.
+ * True if the list certainly has a cycle. Call for each address of the list in order. No address
+ * may be 0.
  */
 static inline bool chain_guard_is_back(struct chain_guard *guard, uint64_t addr)
 {

@@ -9,8 +9,8 @@ enum chunk_state {
 	CHUNK_USED,
 	CHUNK_FREE,
 	/*
-	 * Used by the allocator itself: its structures, thread caches that are not empty, and the
-	 * top chunk of a heap, from which new chunks are cut.
+	 * Used by the allocator for itself: its structures, thread caches that are not empty, and
+	 * the top chunk of a heap, from which new chunks are cut.
 	 */
 	CHUNK_OWN,
 	/*

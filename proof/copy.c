@@ -28,10 +28,10 @@
 #define MAKER_FLAGS (CLONE_VM | CLONE_FILES)
 #define COPY_FLAGS CLONE_FILES
 
-/* The processes that take part in making a copy. */
+/* The thread and the processes that take part in making a copy. */
 struct family {
 	struct remote_caller parent; /* a thread of the process to copy */
-	/* child of the parent; shares the process's memory and makes the copy */
+	/* child that `parent` makes; shares the process's memory and makes the copy */
 	struct remote_caller maker;
 	struct copy copy;
 };
@@ -71,7 +71,7 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 	return err;
 }
 
-/* Chooses the first thread that can make system calls on memleak's behalf. */
+/* Chooses as the parent the first stopped thread that can make system calls for memleak. */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
 	const struct stopped_thread *thread = NULL;

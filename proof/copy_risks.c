@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks the system call that each thread is in, the reaper's signal masks, and the free memory. */
+/*
+ * Checks the system calls that threads wait in, how the reaper of orphans handles SIGCHLD, and the
+ * free memory.
+ */
 #include "proof/copy_risks.h"
 
 #include <inttypes.h>
@@ -29,8 +32,8 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	uint64_t options = 0;
 
 	/*
-	 * A thread that traces other threads usually calls wait4() with __WALL, even if it is in no
-	 * such call now.
+	 * A thread that traces other threads usually calls wait4() with __WALL, so expect such a
+	 * call even if the thread is in none now.
 	 */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;

@@ -9,7 +9,7 @@
 
 /*
  * Writes the build id in lower-case hex. Returns 0, or -ENOENT if the file has no build id or the
- * core contains too little of the file. begin: mapping of the start of the file.
+ * core contains too little of the file. begin: the mapping with the start of the file.
  */
 int core_build_id(const struct memory *memory, const struct mapping *begin,
 		  char ret[2 * CORE_BUILD_ID_MAX + 1]);

@@ -20,8 +20,8 @@
 #define PAGE_BYTES_MAX (1 << 20)
 
 /*
- * End of user addresses on all processors. Above it there are only the kernel's own mappings, such
- * as [vsyscall].
+ * End of user addresses on all supported processors. Above it there are only the kernel's own
+ * mappings, such as [vsyscall].
  */
 #define ADDRESSES_END (1ULL << 56)
 
@@ -70,7 +70,10 @@ static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf
 	return (ssize_t)done;
 }
 
-/* Visits the data of a segment. Skips holes in the file: they stand for untouched pages. */
+/*
+ * Visits the part from `start` to `end` of a segment's content. Skips holes in the core file: they
+ * stand for untouched pages.
+ */
 static int visit_data(const struct core_file *core, const struct core_segment *segment,
 		      uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg)
 {
@@ -83,7 +86,10 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 
 		if (data < 0 && errno == ENXIO)
 			return 0;
-		/* The file system does not support SEEK_DATA: visit the whole range. */
+		/*
+		 * lseek() fails if the file system does not support SEEK_DATA: visit the whole
+		 * range.
+		 */
 		if (data < 0)
 			return visit(arg, start, end);
 		hole = lseek(core->fd, data, SEEK_HOLE);
@@ -100,9 +106,9 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 }
 
 /*
- * True if the mapping may have been written to. A core contains at most the first page of a file
- * mapping that was never modified, to identify the file. It contains all of a modified mapping,
- * even if the mapping is read-only now, like relocated data (RELRO).
+ * True if the process may have written to the mapping. A core contains at most the first page of a
+ * file mapping that was never modified, to identify the file. It contains all of a modified
+ * mapping, even if the mapping is read-only now, like relocated data (RELRO).
  */
 static bool may_be_written(const struct mapping *mapping, const struct core_segment *segment)
 {
@@ -196,8 +202,8 @@ static int count_headers(const struct core_file *core, const Elf64_Ehdr *header,
 }
 
 /*
- * Adds a segment. Skips a segment whose addresses are not multiples of 8, since real mappings begin
- * and end at page boundaries.
+ * Adds a segment. Skips a segment whose addresses are not multiples of 8 or overflow: real mappings
+ * begin and end at page boundaries. Also skips a segment above ADDRESSES_END.
  */
 static int add_segment(struct core_file *core, const Elf64_Phdr *header)
 {
@@ -297,8 +303,8 @@ static void sort_segments(struct core_file *core)
 }
 
 /*
- * Offsets of "[vdso]" and "[stack]" in the names that make_maps() appends to the paths of files. An
- * empty name comes first.
+ * Offsets in the string `names` of make_maps(), which is stored after the paths of files: an empty
+ * name, then "[vdso]", then "[stack]".
  */
 #define VDSO_AT 1
 #define STACK_AT 8
@@ -325,7 +331,7 @@ static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 	return inside;
 }
 
-/* Finds the first piece at or above an address. False if there is none. */
+/* Finds the first piece that begins at `from` or above. False if there is none. */
 static bool next_piece(const struct core_file *core, uint64_t from, struct piece *ret)
 {
 	const struct core_segment *segment = segment_from(core, from);

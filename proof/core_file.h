@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A core file, written by the kernel or by gcore, as a picture of its process. Supports 64-bit ELF
- * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the structure of the
- * whole file; the content may still be forged. Does not read the mapped files.
+ * Presents a core file, written by the kernel or by gcore, as a picture of its process. Supports
+ * 64-bit ELF for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the
+ * structure of the whole file, but its content may still be forged. Does not read the files that
+ * the process had mapped.
  *
- * A core does not say whether a mapping is shared or private. It identifies some stacks, but no
- * other anonymous memory, not even the heap. For file mappings that were not written to, it has
- * neither permissions nor content.
+ * A core does not say whether a mapping was shared or private. The registers of threads show where
+ * stacks are, but nothing shows the use of other anonymous memory, not even which memory is the
+ * heap. For file mappings that were not written to, it has neither permissions nor content.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H
@@ -24,8 +25,8 @@ struct core_segment {
 
 struct core_file {
 	/*
-	 * Must be the first field. In its list of mappings, only files, "[stack]" of the first
-	 * thread, and "[vdso]" have a path.
+	 * Must be the first field. In its list of mappings, only files, "[stack]" (for the stack of
+	 * the first thread) and "[vdso]" have a path.
 	 *
 	 * A mapping without a segment in the core is treated as executable, but neither readable
 	 * nor writable.
@@ -39,9 +40,10 @@ struct core_file {
 	size_t segment_cnt;
 	size_t segment_cap;
 	uint64_t content_bytes; /* total bytes of content in all segments */
-	uint64_t missing_bytes; /* bytes missing because the file is truncated */
-	uint64_t absent_bytes;  /* bytes of writable segments without any content */
-	bool odd;               /* true if invalid parts were skipped */
+	/* bytes of content and notes that are missing because the file is truncated */
+	uint64_t missing_bytes;
+	uint64_t absent_bytes; /* bytes of writable segments without any content */
+	bool odd;              /* true if invalid or overlapping segments were skipped */
 };
 
 /*

@@ -102,7 +102,7 @@ static uint32_t half_at(const unsigned char *bytes, size_t at)
 	return half;
 }
 
-/* Adds words other than 0: zeros are not pointers, and most vector registers are zero. */
+/* Adds the words that are not 0: zeros are not pointers, and most vector registers are zero. */
 static int add_words(struct thread_state *thread, const unsigned char *bytes, size_t len)
 {
 	size_t cnt = 0, all = len / sizeof(uint64_t);
@@ -122,7 +122,7 @@ static int add_words(struct thread_state *thread, const unsigned char *bytes, si
 	return 0;
 }
 
-/* Adds a thread. Each thread's notes begin with NT_PRSTATUS. */
+/* Adds a thread for a note NT_PRSTATUS, the first of the notes of each thread. */
 static int add_thread(struct core_notes *notes, const struct machine *machine,
 		      const struct note *note)
 {
@@ -233,8 +233,8 @@ static bool take_entry(const struct file_entry *entry, uint64_t unit, struct cor
 }
 
 /*
- * Cuts off the suffix that the kernel appends to the path of a deleted file. True if the path had
- * the suffix.
+ * Cuts off the suffix that the kernel appends to the path of a deleted file. False if the path does
+ * not have the suffix.
  */
 static bool cut_mark(char *path)
 {
@@ -345,8 +345,8 @@ static int read_note(struct core_notes *notes, const struct machine *machine, in
 }
 
 /*
- * Reads the note at an offset; left: number of bytes up to the end of all notes. *len: size of this
- * note, 0 if there is no further note.
+ * Reads the note at file offset `at`. left: number of bytes from there to the end of the notes.
+ * *len: size of this note, 0 if there is no further note.
  */
 static int next_note(struct core_notes *notes, const struct machine *machine, int fd, uint64_t at,
 		     uint64_t left, uint64_t *len)
@@ -368,7 +368,7 @@ static int next_note(struct core_notes *notes, const struct machine *machine, in
 		return 0;
 	}
 	*len = sizeof(header) + name_bytes + padded(header.n_descsz);
-	/* Skip a note larger than any that is used here. */
+	/* Skip a note that is larger than all notes that are used here. */
 	if (name_bytes > NOTE_NAME_MAX || header.n_descsz > NOTE_BYTES_MAX)
 		return 0;
 	return read_note(notes, machine, fd, at + sizeof(header), &header);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the notes of a core file: threads with registers, process data, and mapped files. Supports
- * x86-64 and aarch64, and cores of the kernel and of gdb. Checks only the form of notes; their
- * content may be forged. Does not read the core's memory.
+ * Reads the notes of a core file: threads with registers, data about the process, and mapped files.
+ * Supports x86-64 and aarch64, and cores written by the kernel and by gdb. Checks only the form of
+ * notes; their content may be forged. Does not read the core's memory.
  */
 #ifndef PROOF_CORE_NOTES_H
 #define PROOF_CORE_NOTES_H
@@ -20,7 +20,8 @@ struct core_mapped {
 	uint64_t end;
 	uint64_t offset; /* file offset of start, in bytes */
 	size_t path;     /* offset of the file's path in core_notes.paths */
-	bool deleted; /* true if the path had the kernel's " (deleted)" suffix, which was cut off */
+	/* true if the path had the suffix " (deleted)" of the kernel, which was cut off */
+	bool deleted;
 };
 
 struct core_notes {
@@ -29,13 +30,17 @@ struct core_notes {
 	size_t pc_cap;
 	bool has_info; /* true if the fields pid, name and arguments are valid */
 	pid_t pid;
-	int signal;                /* fatal signal, 0 if there was none */
-	char name[17];             /* name of the process (comm): at most 15 bytes */
-	char arguments[81];        /* command line as truncated by the kernel */
-	uint64_t page_size;        /* page size in bytes, 0 if unknown */
-	uint64_t entry;            /* entry point of the program, 0 if unknown */
-	uint64_t vdso;             /* address of the vDSO, 0 if unknown */
-	uint64_t random_bytes;     /* address of AT_RANDOM bytes on the first stack, 0 if unknown */
+	int signal;         /* fatal signal, 0 if there was none */
+	char name[17];      /* name of the process (comm): at most 15 bytes */
+	char arguments[81]; /* command line as truncated by the kernel */
+	uint64_t page_size; /* page size in bytes, 0 if unknown */
+	uint64_t entry;     /* entry point of the program, 0 if unknown */
+	uint64_t vdso;      /* address of the vDSO, 0 if unknown */
+	/*
+	 * address of the random bytes (AT_RANDOM), which are on the first thread's stack; 0 if
+	 * unknown
+	 */
+	uint64_t random_bytes;
 	struct core_mapped *files; /* mapped ranges, sorted by address; no two overlap */
 	size_t file_cnt;
 	char *paths; /* paths, unescaped, each NUL-terminated */
@@ -50,8 +55,8 @@ bool core_notes_know(unsigned int machine);
 uint64_t core_notes_ignored_bits(unsigned int machine);
 
 /*
- * Adds the notes in a range of the file. Skips invalid notes. Returns 0, -ENOMEM, or a read error.
- * Free notes with core_notes_deinit(), even after a failure.
+ * Adds the notes in a range of the file. Skips invalid notes. Returns 0, -ENOTSUP for an unknown
+ * machine, -ENOMEM, or a read error. Free notes with core_notes_deinit(), even after a failure.
  */
 int core_notes_add(struct core_notes *notes, unsigned int machine, int fd, uint64_t offset,
 		   uint64_t bytes);

@@ -10,10 +10,10 @@
 #include "report/snapshot.h"
 
 /*
- * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. A block
- * marked definite counts as lost without a second proof, because a core does not change. Returns
- * -ECANCELED if stop() returned true, or another negative errno; on failure, all sites remain
- * without reachability.
+ * Sorts the blocks of `heap`. Fills in the reachability of each site in `snap`, and the totals. A
+ * block marked definite counts as lost without a second proof, because a core does not change.
+ * Returns 0, -ECANCELED if stop() returned true, or another negative errno; on failure, all sites
+ * remain without reachability.
  */
 int core_proof_fill(const struct core_file *core, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct snapshot *snap);

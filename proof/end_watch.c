@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Uses PTRACE_O_TRACEEXIT (ptrace(2)), which stops an ending thread while its memory still exists.
- * Traces only the main thread, because it ends whenever the process exits, whichever thread called
- * exit(). If the main thread ends alone, traces another thread instead.
+ * Traces only the main thread: when the process exits, the main thread always ends, whichever
+ * thread called exit(). If the main thread ends alone, traces another thread instead.
  */
 #include "proof/end_watch.h"
 
@@ -63,8 +63,8 @@ static bool is_traced_already(pid_t tid)
 }
 
 /*
- * Begins to trace the thread. A thread that another module holds is traced already, and gets
- * PTRACE_O_TRACEEXIT when it resumes.
+ * Begins to trace the thread. A thread that another module of the tracer has stopped is traced
+ * already; it gets PTRACE_O_TRACEEXIT when it resumes.
  */
 static bool watch_thread(pid_t tid)
 {
@@ -74,7 +74,7 @@ static bool watch_thread(pid_t tid)
 	return true;
 }
 
-/* Traces another thread that is alive. False if there is none. */
+/* Traces a thread of the process other than `but` that is alive. False if there is none. */
 static bool watch_another(pid_t but)
 {
 	struct dirent *entry;

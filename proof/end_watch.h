@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stops a process at its exit, before its memory is freed. Until then the process is traced but
- * runs normally, and receives its signals. Used in the tracer process only, for one process at a
+ * Stops a process at its exit, before its memory is freed. Until then, the process is traced, but
+ * it runs normally and receives its signals. Used in the tracer process only, for one process at a
  * time.
  */
 #ifndef PROOF_END_WATCH_H
@@ -16,7 +16,10 @@
  */
 int end_watch_begin(pid_t pid, int fd);
 
-/* True if this module traces the thread, and will continue to trace it. */
+/*
+ * True if this module traces the thread. Another module that stops such a thread must not detach
+ * from it, but call end_watch_go_on().
+ */
 bool end_watch_is(pid_t tid);
 /*
  * Returns the thread that is stopped at the exit of its process, 0 if the process is not stopped at
@@ -25,8 +28,8 @@ bool end_watch_is(pid_t tid);
 pid_t end_watch_at_end(pid_t pid);
 
 /*
- * Handles pending ptrace events of the watched thread. There are none while another module keeps
- * the thread stopped.
+ * Handles pending ptrace events of the watched thread. While another module keeps this thread
+ * stopped, it has no events.
  */
 void end_watch_poll(void);
 
@@ -34,20 +37,24 @@ void end_watch_poll(void);
 enum end_event {
 	END_EVENT_NONE, /* the thread is not about to end */
 	/*
-	 * Only this thread ends: it was resumed, and another thread of the process is traced
-	 * instead.
+	 * Only this thread ends, not its process: it was detached, and another thread of the
+	 * process is traced instead.
 	 */
 	END_EVENT_THREAD,
 	END_EVENT_PROCESS, /* the process ends: the thread remains stopped */
 };
 enum end_event end_watch_event(pid_t tid, int status);
 /*
- * Resumes a thread that another module held. stopped: true if the thread is to remain stopped by
- * SIGSTOP or a similar signal.
+ * Resumes a watched thread that another module had stopped, unless the thread is stopped at the
+ * exit of its process. stopped: true if the thread is to remain stopped by SIGSTOP or a similar
+ * signal.
  */
 void end_watch_go_on(pid_t tid, bool stopped);
 
-/* Lets the process end, once its memory has been read. */
+/*
+ * Ends the watch, if there is one. If the process is stopped at its exit, it then ends: call this
+ * once its memory has been read.
+ */
 void end_watch_release(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers of threads that ended because their process exited, recorded by a BPF program. Watches
- * one process.
+ * Reads the registers of threads that ended because their process exited; a BPF program records
+ * them. Watches one process.
  */
 #ifndef PROOF_ENDED_THREADS_H
 #define PROOF_ENDED_THREADS_H
@@ -13,8 +13,8 @@
 struct ended_threads;
 
 /*
- * Begins to watch for the end of the process pid. Returns 0, or a negative errno if the kernel
- * rejects the program.
+ * Begins to watch for the end of the process `pid`. Returns 0 or a negative errno, e.g. if the
+ * kernel rejects the BPF program.
  */
 int ended_threads__new(pid_t pid, struct ended_threads **ret);
 void ended_threads__free(struct ended_threads *ended);

@@ -12,7 +12,7 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum number of slots to look up per picture, and of unwinds per slot. */
+/* Maximum number of slots (addresses on stacks) to look up per picture, and of unwinds per slot. */
 #define SLOTS_MOST 8
 #define TRIES_MOST 4
 
@@ -37,8 +37,9 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 }
 
 /*
- * Passes the process's mappings to the stack walker, once per picture. Returns NULL if too many
- * slots were looked up in this picture, or if the mappings are unknown.
+ * Returns the code of the process for the stack walker. Passes the process's mappings to the walker
+ * at the first call for a picture. Returns NULL if too many slots were looked up in this picture,
+ * or if the mappings are unknown.
  */
 static const struct walker_code_space *space_of(struct frame_finder *finder,
 						const struct heap_picture *picture)
@@ -63,8 +64,8 @@ static const struct walker_code_space *space_of(struct frame_finder *finder,
 }
 
 /*
- * Copies the stack from the stack pointer upwards, in pieces of a fixed size. False if the copy
- * does not include the slot.
+ * Copies the stack upwards from the stack pointer, rounded down to a multiple of UNWIND_COPY_PIECE.
+ * False if the copy does not include the slot.
  */
 static bool copy_stack(const struct memory *memory, uint64_t sp, uint64_t slot,
 		       struct unwind_copy *ret)
@@ -90,8 +91,8 @@ static uint64_t word_at(const struct unwind_copy *copy, size_t at)
 }
 
 /*
- * Returns the function whose frame contains the first word above the copy, 0 if that word is above
- * all frames.
+ * Returns a return address of the function whose frame contains the first word above the copy; 0 if
+ * this function is not found, e.g. because the word is above all frames.
  */
 static uint64_t walk(struct frame_finder *finder, const struct walker_code_space *space,
 		     const struct unwind_copy *copy)
@@ -105,8 +106,8 @@ static uint64_t walk(struct frame_finder *finder, const struct walker_code_space
 }
 
 /*
- * Looks for the outermost frame that contains the pointer: the frames of called functions may have
- * copies of it, some of them stale.
+ * Looks for the outermost frame that contains a copy of the pointer: the frames of called functions
+ * may contain further copies, some of them stale.
  */
 uint64_t frame_finder_find(struct frame_finder *finder, const struct heap_picture *picture,
 			   const struct thread_state *thread, uint64_t slot)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the function whose stack frame contains a given word: copies the stack up to the word, and
- * unwinds the copy with libdwfl. The last frame that the unwind reaches belongs to the function.
- * Does not resolve names.
+ * Finds the function whose stack frame contains a given word. Copies the stack from the stack
+ * pointer up to this word, and unwinds the copy with libdwfl. The last frame that the unwind
+ * reaches contains the word. Does not resolve names.
  */
 #ifndef PROOF_FRAME_FINDER_H
 #define PROOF_FRAME_FINDER_H
@@ -16,8 +16,8 @@ struct frame_finder {
 	struct walker_spaces walker;
 	struct user_budgets budgets;
 	/*
-	 * Number by which the walker identifies the process's mappings; each picture gets a new
-	 * number.
+	 * Number by which the walker identifies the mappings of a process. It is new for each
+	 * picture.
 	 */
 	uint32_t generation;
 	size_t cnt; /* number of slots looked up in the current picture */
@@ -29,8 +29,9 @@ void frame_finder_deinit(struct frame_finder *finder);
 void frame_finder_begin(struct frame_finder *finder);
 
 /*
- * Returns the function whose frame contains the pointer at slot, as an address in its code (a
- * return address); 0 if unknown.
+ * Returns an address in the code of the function whose frame contains the pointer at `slot`, an
+ * address on the stack of `thread`. The result is a return address, or 0 if the function is
+ * unknown.
  */
 uint64_t frame_finder_find(struct frame_finder *finder, const struct heap_picture *picture,
 			   const struct thread_state *thread, uint64_t slot);

@@ -15,15 +15,15 @@
 #define HIDING_SHIFT 12
 
 /*
- * Steps allowed in addition to four per chunk: some lists are followed more than once, and some
- * lists contain chunks of unknown heaps.
+ * Number of steps along lists that are allowed in addition to four steps per chunk: some lists are
+ * followed more than once, and some lists contain chunks of unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
 
 /*
- * Maximum page reads for all lists. Chunks of a fast bin may be anywhere, and each read takes 1 to
- * 2 µs. Fast bins that need more reads are rare, because any large request to malloc() empties the
- * fast bins.
+ * Maximum number of page reads for all lists. Chunks of a fast bin may be anywhere, and each read
+ * takes 1 to 2 µs. Fast bins that need more reads are rare, because any large request to malloc()
+ * empties the fast bins.
  */
 #define PAGE_READS_MAX (1U << 19)
 
@@ -80,7 +80,10 @@ static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64
 	return true;
 }
 
-/* Reads the link of a chunk. *ret: data of the next chunk, or 0 at the end. */
+/*
+ * Reads the link of the chunk with its data at `data`. *ret: address of the next chunk's data, 0 at
+ * the end of the list. False if the link cannot be read.
+ */
 static bool next_data(struct free_lists *lists, const struct list *list, uint64_t data,
 		      uint64_t *ret)
 {
@@ -94,7 +97,7 @@ static bool next_data(struct free_lists *lists, const struct list *list, uint64_
 	return true;
 }
 
-/* Clears the marks of the first cnt chunks of a list. */
+/* Clears the free marks of the first cnt chunks of a list. */
 static void unmark(struct free_lists *lists, const struct list *list, size_t cnt)
 {
 	uint64_t data = list->first ? list->first + list->to_data : 0;
@@ -107,8 +110,8 @@ static void unmark(struct free_lists *lists, const struct list *list, size_t cnt
 }
 
 /*
- * Marks all chunks of a list and returns their number. If may_be_cut is set, stops at the limit of
- * page reads. If any chunk does not fit, marks none and returns -EILSEQ.
+ * Marks all chunks of a list and returns the number of marked chunks. If may_be_cut is set, stops
+ * at the limit of page reads. If any chunk does not fit the list, marks none and returns -EILSEQ.
  */
 static ssize_t mark_list(struct free_lists *lists, const struct list *list)
 {
@@ -158,8 +161,9 @@ static struct list list_of(const struct thread_cache *cache, size_t bin, bool hi
 }
 
 /*
- * True if the number of chunks found in a bin matches the count in the thread cache. Call for bins
- * in ascending order.
+ * True if the number of chunks found in the list of a bin matches the count in the thread cache.
+ * *room: if counts_room is set, the maximum length of a list, which the call for bin 0 sets; so
+ * call this in ascending order of bins.
  */
 static bool count_fits(const struct thread_cache *cache, size_t bin, size_t found, size_t *room)
 {
@@ -190,8 +194,8 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 		total += (size_t)cnt;
 	}
 	/*
-	 * A single chunk is weak evidence without safe linking: any memory with a small number, a
-	 * pointer and a zero would match.
+	 * Without safe linking, one chunk in all lists together is weak evidence: any memory with a
+	 * small number, a pointer and a zero would match.
 	 */
 	if (bin == cache->bin_cnt && (hidden || total > 1))
 		return true;

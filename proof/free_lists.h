@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marks free chunks whose headers look like those of used chunks: chunks in thread caches and in
- * fast bins. They differ from used chunks only by being in these lists.
+ * Marks the free chunks in thread caches and in fast bins. These chunks differ from used chunks
+ * only by being in such lists: their headers look the same.
  */
 #ifndef PROOF_FREE_LISTS_H
 #define PROOF_FREE_LISTS_H
@@ -21,9 +21,10 @@ struct free_lists {
 	 * is_known is set.
 	 */
 	bool is_known, hidden;
-	uint64_t steps_left; /* remaining steps, so that a corrupt list ends */
-	uint64_t reads_max;  /* limit on the reader's page_reads counter */
-	size_t cut_cnt;      /* number of fast bins too long to be marked in full */
+	/* number of remaining steps along lists; limited, so that following a corrupt list ends */
+	uint64_t steps_left;
+	uint64_t reads_max; /* limit on the reader's page_reads counter */
+	size_t cut_cnt;     /* number of fast bins too long to be marked in full */
 	/* Addresses of the chunks that are thread caches, ascending. */
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
@@ -40,8 +41,8 @@ void free_lists_deinit(struct free_lists *lists);
 int free_lists_mark_caches(struct free_lists *lists);
 
 /*
- * Marks the chunks of a fast bin. size: size of each chunk in the bin. Marks none if any chunk does
- * not fit.
+ * Marks the chunks of a fast bin, up to a limit of page reads. first: first chunk of the bin; size:
+ * size of each chunk in the bin. Marks none if any of these chunks does not fit the bin.
  */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 

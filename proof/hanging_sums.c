@@ -14,7 +14,10 @@ int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, ui
 	uint64_t key = (uint64_t)head << 32 | site;
 	uintptr_t place = (uintptr_t)hash_map_get(&sums->places, key);
 
-	/* Skip blocks that hang from a block of the same site: their sum would say nothing new. */
+	/*
+	 * Skip a block that hangs from a block of its own site: a sum for such blocks would say
+	 * nothing new.
+	 */
 	if (head == site)
 		return 0;
 	if (!place) {

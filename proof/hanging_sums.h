@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adds up the blocks that hang from lost blocks (only lost blocks point to them), by pair of sites.
+ * Adds up the blocks that hang from lost blocks, i.e. only lost blocks point to them. There is one
+ * sum for each pair of the site of a lost block and the site of the blocks that hang from it.
  */
 #ifndef PROOF_HANGING_SUMS_H
 #define PROOF_HANGING_SUMS_H
@@ -10,11 +11,11 @@
 
 /* Initialise with zeros. */
 struct hanging_sums {
-	/* sums; the fields for sites contain indexes instead of site ids */
+	/* sums, whose fields `head` and `site` contain indexes of sites instead of site ids */
 	struct hanging_sum *items;
 	size_t cnt;
 	size_t cap;
-	struct hash_map places; /* index of an item + 1, by pair of sites */
+	struct hash_map places; /* index in `items` + 1; key: pair of sites */
 };
 
 /*
@@ -23,7 +24,7 @@ struct hanging_sums {
  */
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 
-/* Copies the sums to the snapshot that has the sites. Returns 0 or -ENOMEM. */
+/* Copies the sums to the snapshot whose sites the indexes refer to. Returns 0 or -ENOMEM. */
 int hanging_sums_fill(const struct hanging_sums *sums, struct snapshot *snap);
 
 void hanging_sums_deinit(struct hanging_sums *sums);

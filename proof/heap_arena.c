@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds main arenas in the data of files, and other arenas by following their list. */
+/*
+ * Finds main arenas by their shape in the data of files, and all other arenas by following the list
+ * of arenas.
+ */
 #include "proof/heap_arena.h"
 
 #include <errno.h>
@@ -36,8 +39,8 @@
 static const uint64_t lists_at[] = {96, 88, 16, 8};
 
 /*
- * Returns the pointer in an empty list head: the head's own address minus the size of a chunk
- * header.
+ * Returns the pointer that the list head of a bin contains if the list is empty: the address of the
+ * list head minus the size of a chunk header.
  */
 static uint64_t head_of(uint64_t lists, size_t bin)
 {
@@ -50,8 +53,8 @@ static bool may_be_chunk(uint64_t word)
 }
 
 /*
- * Checks the pointer to the top chunk, and the last list of an arena, which is always empty. These
- * checks reject nearly all other memory.
+ * Checks only the pointer to the top chunk and the list of the last bin, which is always empty.
+ * These checks reject nearly all memory that is no arena. words: memory at `lists`.
  */
 static bool may_have_shape(const uint64_t *words, uint64_t lists)
 {
@@ -60,8 +63,8 @@ static bool may_have_shape(const uint64_t *words, uint64_t lists)
 }
 
 /*
- * True if the words look like an arena. A list head has pointers to the list's first and last
- * chunk. Does not follow lists that are not empty.
+ * True if the memory at `lists`, copied to `words`, looks like an arena. A list head has pointers
+ * to the list's first and last chunk. Does not follow lists that are not empty.
  */
 static bool has_shape(const uint64_t *words, uint64_t lists)
 {
@@ -130,8 +133,9 @@ const struct mapping *heap_arena_break(const struct memory *memory, const struct
 }
 
 /*
- * True if the arena has a top chunk. If memory changes, the pointer to the top chunk may be older
- * than the memory that it points to, but still points into the memory of brk().
+ * True if the arena has a top chunk. If memory changes while it is read, the pointer to the top
+ * chunk may be older than the memory that it points to; then it need only point into the memory of
+ * brk().
  */
 static bool has_some_top(struct heap_reader *reader, const struct heap_arena *arena)
 {
@@ -139,12 +143,12 @@ static bool has_some_top(struct heap_reader *reader, const struct heap_arena *ar
 	       (reader->memory->changes && heap_arena_break(reader->memory, arena));
 }
 
-/* Maximum number of times that an arena is read if its lists change meanwhile. */
+/* Maximum number of attempts to read an arena whose lists change while it is read. */
 #define ATTEMPTS_MAX 8U
 
 /*
- * Reads an arena whose pointer to the top chunk is at lists; words: the memory there. False if
- * there is no arena.
+ * Reads the arena whose pointer to the top chunk is at the address `lists`. words: memory at
+ * `lists`, which is read anew for each retry. False if there is no arena.
  */
 static bool read_at(struct heap_reader *reader, const uint64_t *words, uint64_t lists,
 		    struct heap_arena *ret)
@@ -178,7 +182,7 @@ struct scan {
 	uint64_t bytes_left;
 };
 
-/* Searches pages for main arenas. Returns 0 or a negative errno. */
+/* Searches a range of memory for main arenas. Returns 0 or -ENOMEM. */
 static int scan_pages(void *arg, uint64_t start, uint64_t end)
 {
 	struct scan *scan = arg;
@@ -253,7 +257,10 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 	return true;
 }
 
-/* NONCONTIGUOUS_BIT, in the word that has the lock and flags of an arena. */
+/*
+ * The flag NONCONTIGUOUS_BIT of glibc, in the first word of an arena, which contains its lock and
+ * flags.
+ */
 #define FLAG_SCATTERED (2ULL << 32)
 
 /* Sets the address of a main arena. distance: as for follow_ring(). */
@@ -267,8 +274,9 @@ static void set_main_addr(struct heap_reader *reader, struct heap_arena *arena, 
 }
 
 /*
- * Follows the list of arenas from a main arena. Assumes that the pointer to the top chunk is at the
- * given distance from the start of an arena.
+ * Follows the list of arenas from a main arena, and adds all arenas of the list. Assumes that the
+ * pointer to the top chunk is at the given distance from the start of an arena. Returns 0, -EILSEQ
+ * if the list does not lead back to the main arena, or -ENOMEM.
  */
 static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
 		       uint64_t distance)
@@ -295,7 +303,7 @@ static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, s
 
 /*
  * Adds the arenas whose first heap is in the list of mappings. distance: as for follow_ring(). If
- * not all addresses are searched, that counts as an arena that cannot be read.
+ * not all possible heap addresses were searched, this counts as one more arena that cannot be read.
  */
 static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, uint64_t distance)
 {
@@ -317,8 +325,8 @@ static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, ui
 }
 
 /*
- * Adds the listed arenas. For a list of arenas that leads to an arena which was created after the
- * mappings were listed.
+ * Adds the arenas that add_listed() finds. Used if the list of arenas cannot be followed, because
+ * it contains an arena that was created after the mappings were listed.
  */
 static int find_listed(struct heap_reader *reader, struct heap_arenas *arenas)
 {
@@ -346,7 +354,7 @@ int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)
 		for (size_t j = 0; j < sizeof(lists_at) / sizeof(lists_at[0]) && err == -EILSEQ;
 		     j++)
 			err = follow_ring(reader, &arenas, i, lists_at[j]);
-		/* The list has at least one more arena. */
+		/* The list cannot be followed, so there is at least one more arena. */
 		arenas.unread_cnt += err == -EILSEQ;
 	}
 	if (err == -EILSEQ && main_cnt == 1 && reader->memory->changes)

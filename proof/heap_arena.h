@@ -16,20 +16,26 @@
 #define ARENA_BINS 127U
 
 struct heap_arena {
-	/* Address of the structure; 0 if the list of arenas does not lead back to it. */
+	/*
+	 * Address of the struct malloc_state; 0 if the list of arenas does not lead back to this
+	 * arena.
+	 */
 	uint64_t addr;
 	uint64_t start, end; /* address range that certainly belongs to the arena */
-	/* Address of the pointer to the top chunk, two words before the list heads. */
+	/*
+	 * Address of the field that points to the top chunk. The list heads begin two words after
+	 * it.
+	 */
 	uint64_t lists;
 	uint64_t top;
-	uint64_t next; /* next arena in the circular list */
+	uint64_t next; /* address of the next arena in the circular list of arenas */
 	/*
-	 * Bytes obtained from the system. In some versions of glibc the number of threads comes
-	 * before this field, so this array has one value for each of the two layouts.
+	 * Bytes obtained from the system. In some versions of glibc, the number of threads precedes
+	 * this field, so the array has one value for each of the two possible offsets.
 	 */
 	uint64_t system_bytes[2];
 	bool main;
-	bool scattered; /* true if some memory of the arena was not obtained by brk() */
+	bool scattered; /* true if the arena has memory that was not obtained by brk() */
 	/* First chunk of each fast bin, for chunks of 32 bytes, 48 bytes, and so on. */
 	uint64_t fast[ARENA_FAST_BINS];
 	/*
@@ -42,17 +48,21 @@ struct heap_arena {
 struct heap_arenas {
 	struct heap_arena *items;
 	size_t cnt, cap;
-	/* Number of other arenas that cannot be read, as far as they are known. */
+	/*
+	 * Number of arenas that are not in `items` because they cannot be read, as far as they are
+	 * known.
+	 */
 	size_t unread_cnt;
 };
 
-/* Finds all arenas. Returns 0 or -ENOMEM. Free ret with heap_arenas_deinit(). */
+/* Finds all arenas. Returns 0 or -ENOMEM. Free ret with heap_arenas_deinit() after success. */
 int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret);
 void heap_arenas_deinit(struct heap_arenas *arenas);
 
 /*
- * Returns the mapping that brk() grows if the top chunk of a main arena is in it, or beyond its end
- * because it has grown since the mappings were listed. Otherwise, returns NULL.
+ * Returns the mapping that brk() grows, if it contains the top chunk of a main arena, or if the top
+ * chunk is just beyond its end because the mapping has grown since the mappings were listed.
+ * Otherwise, returns NULL.
  */
 const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena);
 

@@ -10,7 +10,10 @@
 /* Maximum number of addresses that one search reads */
 #define PLACES_MAX (1U << 16)
 
-/* Maximum size in bytes of a mapping with heaps. AddressSanitizer's shadow memory is larger. */
+/*
+ * Maximum size in bytes of a mapping that is searched for heaps. AddressSanitizer's shadow memory
+ * is larger.
+ */
 #define MAPPING_BYTES_MAX (1ULL << 40)
 
 bool heap_info_read(struct heap_reader *reader, uint64_t heap, struct heap_info *ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header of each heap of an arena other than the main one. Such heaps begin at multiples of the
- * maximum heap size. Does not know chunks.
+ * Reads the heap_info at the start of each heap of an arena other than the main one. Such heaps
+ * begin at multiples of the maximum heap size. Knows nothing of chunks.
  */
 #ifndef PROOF_HEAP_INFO_H
 #define PROOF_HEAP_INFO_H
@@ -31,15 +31,16 @@ bool heap_info_is_first(uint64_t heap, uint64_t arena);
 struct heap_info_search {
 	struct heap_reader *reader;
 	uint64_t max;  /* maximum heap size in bytes */
-	uint64_t heap; /* address of the latest heap, and its header */
+	uint64_t heap; /* address of the heap that was found last; its header is in `info` */
 	struct heap_info info;
-	size_t place_cnt; /* number of addresses that were read */
-	bool is_cut;      /* true if there are too many such addresses */
+	size_t place_cnt; /* number of addresses at which a header was looked for */
+	bool is_cut; /* true if the search ended early because place_cnt has reached its maximum */
 };
 
 /*
- * Finds the next address in listed private memory where a heap may begin, in ascending order. False
- * if there is none, or after too many addresses.
+ * Finds the next address at which a heap may begin, in ascending order; reads its header. Searches
+ * the private memory in the list of mappings. False if there is no further address, or if the
+ * maximum number of addresses was read (see is_cut).
  */
 bool heap_info_next(struct heap_info_search *search);
 

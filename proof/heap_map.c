@@ -20,15 +20,15 @@
 #define HEAP_BYTES_MAX (1ULL << 40)
 
 /*
- * Maximum number of adjacent fence chunks. More than two occur if the break is moved again while
- * the top chunk is hardly larger than a header.
+ * Maximum number of adjacent fence chunks. There are more than two if the break is moved again
+ * while the top chunk is hardly larger than a header.
  */
 #define FENCES_MAX 3U
 
 /*
- * For memory that changes: a walk from an uncertain start tolerates an inconsistent chunk only
- * after this number of chunks. It continues at the next address from which this number of chunks
- * look plausible.
+ * Number of consistent chunks after which a walk that began at an uncertain address tolerates an
+ * inconsistent chunk, if memory changes while it is read. Also the number of chunks that must look
+ * plausible at the address where the walk then continues.
  */
 #define TRIAL_CHUNKS 16U
 
@@ -103,23 +103,28 @@ bool heap_map_is_gap(const struct heap_map *map, uint64_t addr)
 	return upto && addr < heap_map_next(map, map->gaps[upto - 1] + 1);
 }
 
-/* The previous chunk, kept until the next header is read. */
+/* The chunk that the walk has read last. The next header says whether it is free. */
 struct heap_walk {
 	uint64_t addr, size;
-	uint64_t next, prev; /* list links, if the chunk is free */
+	uint64_t next, prev; /* next and previous pointer in a free list, if the chunk is free */
 	bool free_before;    /* true if the chunk before this one is free */
 	bool is_cache;       /* true if the chunk looks like a thread cache */
 };
 
-/* The first chunk of a heap with a heap_info is at a known address, so it needs no trial. */
+/*
+ * True if the walk may continue after an inconsistent chunk: memory changes while it is read, and
+ * the chunks so far show that the walk began at a chunk. In a heap with a heap_info, which says
+ * where chunks begin, one chunk is enough; otherwise TRIAL_CHUNKS are needed.
+ */
 static bool may_be_torn(const struct heap_map *map, const struct heap_reader *reader)
 {
 	return reader->memory->changes && map->chunk_cnt >= (map->info ? 1 : TRIAL_CHUNKS);
 }
 
 /*
- * Records that the previous chunk is free, if the header of the chunk after it says so. Otherwise,
- * records the previous chunk if it looks like a thread cache.
+ * Records that the chunk `last` is free, if the header of the chunk after it says so. Otherwise,
+ * records `last` if it looks like a thread cache. Returns 0, -ENOMEM, or -EILSEQ if the two chunks
+ * do not fit together.
  */
 static int end_chunk(struct heap_map *map, const struct heap_reader *reader,
 		     const struct heap_walk *last, const uint64_t *header)
@@ -161,7 +166,7 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 
 /*
  * True if the chunk reaches or crosses the limit because it is a top chunk that has grown since the
- * limit was read. head: size and flags of the chunk; a top chunk has only one flag.
+ * limit was read. head: size and flags of the chunk. A top chunk has only the flag CHUNK_PREV_USED.
  */
 static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t head,
 		      uint64_t limit)
@@ -177,7 +182,10 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 		   uint64_t addr, uint64_t limit, const uint64_t *header)
 {
 	uint64_t size = header[1] & ~(uint64_t)CHUNK_FLAGS;
-	/* The arena may have got a newer heap, or lost one, since its top chunk was read. */
+	/*
+	 * Since its top chunk was read, the arena may have got a newer heap or lost its newest one.
+	 * So this heap may end in another way than `end` says.
+	 */
 	bool is_unsure = reader->memory->changes && map->info, is_cut = end == HEAP_END_CUT;
 	bool has_mark = end == HEAP_END_MARK || (is_unsure && !is_cut);
 
@@ -207,7 +215,7 @@ static bool is_sound(const struct heap_map *map, uint64_t addr, uint64_t head, u
 	       size >= CHUNK_MIN && size <= limit - addr - CHUNK_HEADER;
 }
 
-/* True if plausible chunks begin at addr. */
+/* True if TRIAL_CHUNKS plausible chunks, or fewer up to the limit, begin at addr. */
 static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 		    uint64_t limit)
 {
@@ -225,7 +233,10 @@ static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint
 	return true;
 }
 
-/* True if the chunk reaches or crosses the limit, because the limit is not the end of the heap. */
+/*
+ * True if the last chunk reaches or crosses the limit because the heap continues beyond the limit,
+ * where memory is not readable (HEAP_END_CUT).
+ */
 static bool is_cut(enum heap_end end, uint64_t addr, uint64_t head, uint64_t limit)
 {
 	return end == HEAP_END_CUT && !(head & (8 | CHUNK_MMAPPED)) && head < HEAP_BYTES_MAX &&
@@ -251,8 +262,8 @@ static int add_gap(struct heap_map *map, uint64_t addr)
 }
 
 /*
- * Returns the next address where plausible chunks begin. If there is none, returns limit, where the
- * run then ends.
+ * Returns the next address where plausible chunks begin. If there is no such address, returns the
+ * limit, so that the gap ends the run.
  */
 static uint64_t gap_end(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 			uint64_t limit)
@@ -319,7 +330,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 	return map->torn ? 0 : -EILSEQ;
 }
 
-/* Frees the memory of a bitmap beyond the bit for the end of the run. */
+/* Frees the unused end of a bitmap, beyond the bit of the end of the run. */
 static void shrink(struct heap_map *map, uint64_t **bits)
 {
 	uint64_t *smaller = realloc(*bits, bit_words(map, map->tail) * sizeof(**bits));

@@ -61,18 +61,20 @@ struct heap_map {
 	uint64_t *starts;     /* bitmap: set where a chunk begins */
 	uint64_t *free_marks; /* bitmap: set where a free chunk begins */
 	/*
-	 * Sums of hashes of links between neighbours in a free list: forward from next pointers,
-	 * backward from previous pointers. For each arena, the two totals over all heaps and list
-	 * heads are equal if the arena's lists are consistent and contain exactly the chunks whose
-	 * headers say that they are free.
+	 * Sums of the hashes of links between neighbours in free lists. forward_sum takes the links
+	 * from the next pointers of this run's free chunks; backward_sum takes the links from their
+	 * previous pointers. Added up over all runs and list heads of an arena, both sums are equal
+	 * if the arena's lists are consistent and contain exactly the chunks whose headers say that
+	 * they are free.
 	 */
 	uint64_t forward_sum, backward_sum;
-	/* Used chunks that look like thread caches, ascending. */
+	/* Addresses of used chunks that look like thread caches, ascending. */
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
 	/*
-	 * Starts of gaps, ascending: memory between consistent chunks, where chunks did not fit
-	 * together. The other functions treat a gap as a used chunk.
+	 * Start addresses of gaps, ascending. A gap is memory between two runs of consistent chunks
+	 * whose own chunks do not fit together. All functions but heap_map_is_gap() treat a gap as
+	 * a used chunk.
 	 */
 	uint64_t *gaps;
 	size_t gap_cnt, gap_cap;
@@ -90,7 +92,9 @@ static inline uint64_t heap_map_begin(const struct heap_map *map)
 	return map->info ? map->info : map->start;
 }
 
-/* Hashes one link of a list, which leads from one chunk to another. */
+/*
+ * Returns the hash of one link of a free list, which leads from the chunk `from` to the chunk `to`.
+ */
 uint64_t heap_link_hash(uint64_t from, uint64_t to);
 
 /*
@@ -98,8 +102,8 @@ uint64_t heap_link_hash(uint64_t from, uint64_t to);
  * end: how it should end there. In the main heap, fences may end the run before limit. If memory
  * changes, a heap with a heap_info may end with a top chunk or a mark, whatever `end` says.
  * Initialise start, info and main of map, and all other fields with zeros. Call heap_map_deinit()
- * in any case. Returns -EILSEQ if chunks are inconsistent; if memory changes while it is read, only
- * if the first chunks are inconsistent.
+ * in any case. Returns 0; -ENOMEM; or -EILSEQ if chunks are inconsistent (if memory changes while
+ * it is read, only if the first chunks are inconsistent).
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

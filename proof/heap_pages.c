@@ -9,8 +9,8 @@
 #include "proof/heap_map.h"
 
 /*
- * Size of glibc's struct malloc_chunk: the sizes and list pointers of a free chunk. malloc_trim()
- * does not return these bytes.
+ * Size of glibc's struct malloc_chunk: the size fields and list pointers of a free chunk.
+ * malloc_trim() does not return these bytes to the kernel.
  */
 #define FREE_HEADER 48U
 #define WORD 8U
@@ -42,8 +42,8 @@ static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
 }
 
 /*
- * Adds a range of bytes, all live or all free. Free bytes are added as pinned: their pages cannot
- * be returned to the kernel.
+ * Adds a range of bytes, which are all live or all free. Pages with free bytes are counted as
+ * pinned: they cannot be returned to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
 		      uint32_t owner)
@@ -61,7 +61,10 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 	}
 }
 
-/* Adds a range of bytes that are not live. Whole pages in it are counted under `part`. */
+/*
+ * Adds a range of bytes that are not live. All bytes of the whole pages in this range are counted
+ * under `part`.
+ */
 static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enum rss_part part)
 {
 	uint64_t mask = pages->page_size - 1;
@@ -83,7 +86,10 @@ static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enu
 
 void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_t owner)
 {
-	/* The last word of a chunk is also the first word of the next chunk. */
+	/*
+	 * The last word of a chunk's data is the first word of the next chunk, and is counted with
+	 * that chunk.
+	 */
 	uint64_t start = chunk->addr - CHUNK_HEADER, end = chunk->addr + chunk->size - WORD;
 	uint64_t behind_header = start + FREE_HEADER < end ? start + FREE_HEADER : end;
 
@@ -97,7 +103,7 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 		break;
 	case CHUNK_OWN:
 		/*
-		 * A chunk as large as a page must be a top chunk: all other chunks in this state
+		 * A chunk in this state that is as large as a page must be a top chunk: all others
 		 * are smaller.
 		 */
 		if (chunk->size < pages->page_size)

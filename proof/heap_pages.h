@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts the bytes of each page of a heap by the state of the chunks: live, pinned, and so on. */
+/*
+ * Counts the live bytes of each page of a heap, and classifies its other bytes (as pinned,
+ * trimmable and so on) by the state of the chunks on the page.
+ */
 #ifndef PROOF_HEAP_PAGES_H
 #define PROOF_HEAP_PAGES_H
 
@@ -10,22 +13,22 @@
 
 /* Maximum number of chunks that are, in whole or in part, on a page of 64 KiB */
 #define HEAP_PAGE_OWNERS_MAX 2049
-/* Value for a used chunk without an owner, such as the allocator's own structures. */
+/* Owner of used chunks that belong to nobody, such as the allocator's own structures. */
 #define HEAP_PAGE_NO_OWNER UINT32_MAX
 
 struct heap_page {
-	uint64_t addr;       /* address of the page; 0 if there is none */
+	uint64_t addr;       /* address of the page; 0 if no page is being counted */
 	uint64_t live_bytes; /* number of bytes in used chunks */
-	enum rss_part rest;  /* kind of all other bytes */
+	enum rss_part rest;  /* kind of all bytes of the page that are not live */
 	/* Owners of the used chunks on the page, as passed to heap_pages_add(). */
 	uint32_t owners[HEAP_PAGE_OWNERS_MAX];
 	size_t owner_cnt;
 };
 
-/* Called for each page of a chunk. */
+/* Receives a page of the heap once all its chunks were counted. */
 typedef void heap_page_fn(void *arg, const struct heap_page *page);
 
-/* Set the first three fields, and initialise the page with zeros. */
+/* Set all fields but `page`, which must be initialised with zeros. */
 struct heap_pages {
 	uint64_t page_size;
 	heap_page_fn *visit;
@@ -35,7 +38,8 @@ struct heap_pages {
 
 /*
  * Adds a chunk, which must be above all chunks added before. Visits the pages that no later chunk
- * can touch. owner: any number that stands for the owner of a used chunk, or HEAP_PAGE_NO_OWNER.
+ * can touch. owner: a number that stands for the owner of a used chunk; HEAP_PAGE_NO_OWNER if it
+ * has none.
  */
 void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_t owner);
 

@@ -17,8 +17,8 @@
 #include "proof/roots.h"
 
 /*
- * Bits per digit of the radix sort. With 64 buckets, the TLB has an entry for each page that is
- * being filled.
+ * Bits per digit of the radix sort. With 64 buckets, one page per bucket is being filled at a time,
+ * and the TLB has an entry for each of these pages.
  */
 #define DIGIT_BITS 6
 #define DIGIT_CNT (1U << DIGIT_BITS)
@@ -26,7 +26,7 @@
 /* Maximum length of a holder chain. */
 #define CHAIN_MOST 1000000
 
-/* Insertion sort is faster up to this number of blocks. */
+/* Maximum number of blocks for which insertion sort is used, because it is faster. */
 #define FEW 32
 
 static void sort_few(struct heap_block *blocks, size_t cnt)
@@ -112,7 +112,8 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 /*
  * Drops each block that overlaps a block at a lower address. Tables that are read while the program
  * runs may contain both a freed block and a new block in its place. Dropping a block does not make
- * other blocks appear lost: memory without a known block is a root.
+ * other blocks appear lost: memory without a known block is a root. Also drops all blocks beyond
+ * the highest index that a link can contain.
  */
 static void drop_overlaps(struct heap *heap)
 {
@@ -148,16 +149,18 @@ static int gather_words(const struct heap_picture *picture, struct root_words **
 	return 0;
 }
 
-/* Blocks that the census has found, but that are not among the reported blocks. */
+/* Blocks that the census has found, but that memleak does not track. */
 struct older_blocks {
-	const struct heap *heap; /* heap with the reported blocks */
-	size_t next;             /* first reported block after the last visited chunk */
+	const struct heap *heap; /* heap with the tracked blocks */
+	/* index of the first tracked block at or above the start of the last visited chunk */
+	size_t next;
 	struct heap_block *items;
 	size_t cnt;
 	size_t cap;
 	struct root_ranges own; /* ranges of the allocator's own data */
 	struct heap_census census;
-	struct reach_sum judged_inside; /* total of judged blocks that are inside chunks */
+	/* sum of the judged tracked blocks that are inside chunks */
+	struct reach_sum judged_inside;
 };
 
 /*
@@ -172,7 +175,7 @@ static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 	sum->count++;
 }
 
-/* True if any reported block is in the chunk. Counts the reported blocks in the chunk. */
+/* True if any tracked block is in the chunk. Adds the tracked blocks in the chunk to the sums. */
 static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 {
 	const struct heap *heap = older->heap;
@@ -187,8 +190,9 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 		add_judged(&older->judged_inside, &heap->blocks[at]);
 	}
 	/*
-	 * A block may be newer than the picture, so add at most the size of the chunk. Sizes of
-	 * very large blocks are capped, so for them add the size of the chunk instead.
+	 * A tracked block may be newer than the chunk in the picture, so add at most the size of
+	 * the chunk. Sizes of very large blocks are capped, so for them add the size of the chunk
+	 * instead.
 	 */
 	if (chunk->state == CHUNK_USED && at > first)
 		older->census.requested_bytes +=
@@ -199,8 +203,8 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 }
 
 /*
- * Adds a visited chunk to the census. A used chunk without a reported block is also added as a
- * block: it was allocated before tracing began.
+ * Adds a chunk to the census. If a used chunk has no tracked block, also adds it as a block: it was
+ * allocated before tracing began.
  */
 static int add_chunk(void *arg, const struct chunk *chunk)
 {
@@ -224,9 +228,9 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Joins the ranges of heaps and of the allocator's data outside heaps. List heads, for example,
- * must not be roots: a pointer to a free chunk points into the block before that chunk, since the
- * chunk's first word belongs to that block.
+ * Joins the ranges of heaps with those of the allocator's data outside heaps, which must not be
+ * roots. A list head, for example, has a pointer to a free chunk. This pointer is an address in the
+ * block before the chunk, since the chunk's first word belongs to that block.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)
@@ -287,8 +291,8 @@ static int finish_census(const struct heap_picture *picture, const struct census
 }
 
 /*
- * Adds blocks from before tracing began, as found by the census, and excludes free heap memory from
- * the roots. Heaps that cannot be walked remain roots as a whole.
+ * Adds the blocks from before tracing began that the census finds, and excludes free heap memory
+ * from the roots. Heaps that cannot be walked remain roots as a whole.
  */
 static int add_older_blocks(const struct heap_picture *picture, struct heap *heap,
 			    struct root_ranges *ret_heaps, struct heap_census *ret_census)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Proof for one heap: finds the reachability and holder of each block, from a picture and the list
- * of blocks.
+ * Makes the proof for the heap of one process: finds the reachability and holder of each block,
+ * from a picture and the list of blocks.
  */
 #ifndef PROOF_HEAP_PROOF_H
 #define PROOF_HEAP_PROOF_H
@@ -13,17 +13,20 @@
 #include "report/snapshot.h"
 
 struct heap_proof {
-	/* Blocks of the heap, sorted by address. Overlapping blocks were dropped. */
+	/* Blocks of the heap, sorted by address. Blocks that overlapped others were dropped. */
 	struct heap_block *blocks;
 	uint32_t cnt;
 	struct marks marks;
-	/* Allocator heaps whose chunks are all known: there, memory outside blocks is free. */
+	/*
+	 * Allocator heaps whose chunks are all known, and the allocator's own data. All memory in
+	 * these ranges is free or the allocator's, except for the blocks.
+	 */
 	struct root_ranges heaps;
 	uint64_t scanned_bytes;
 	uint64_t took_ns;
 	/*
-	 * Census of the heap, filled in if wants_census is set, but without the kernel's memory
-	 * figures.
+	 * Census of the heap; filled in only if wants_census is set. Its field `memory`, with the
+	 * kernel's memory figures, is not filled in.
 	 */
 	struct heap_census census;
 };
@@ -33,23 +36,26 @@ struct frame_finder;
 struct heap_picture {
 	const struct memory *memory;
 	const struct thread_states *threads;
-	const uint64_t *words; /* additional roots: pointers kept by the kernel */
+	/* pointers that the kernel keeps for the process: additional roots */
+	const uint64_t *words;
 	size_t word_cnt;
 	bool wants_census;
 	bool is_python; /* true if the program is a Python script */
 	/*
-	 * True if memory is unchanged, so that it can still be read to find names. NULL: always
-	 * true.
+	 * Returns true if memory is unchanged since the picture, so that it can still be read to
+	 * find names. NULL: memory never changes.
 	 */
 	bool (*lasts)(void *arg);
 	void *arg;
-	pid_t pid;                   /* pid of the live process, 0 if it has ended */
-	struct frame_finder *frames; /* finds frames on stacks; NULL: do not look for frames */
+	pid_t pid; /* pid of the live process, 0 if it has ended */
+	/* finds the function of a stack slot; NULL: do not look for functions */
+	struct frame_finder *frames;
 };
 
 /*
- * Proves one heap. Sorts the heap's blocks, which must outlive ret. Returns 0, -ECANCELED if stop()
- * returned true, or another negative errno.
+ * Makes the proof of one heap. Sorts the heap's blocks, and adds blocks from before tracing began
+ * to them. The blocks must outlive ret. Returns 0, -ECANCELED if stop() returned true, or another
+ * negative errno.
  */
 int heap_proof_init(const struct heap_picture *picture, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct heap_proof *ret);
@@ -57,14 +63,15 @@ void heap_proof_deinit(struct heap_proof *proof);
 
 /* Returns the number of blocks that begin at or below addr. */
 uint32_t heap_proof_blocks_upto(const struct heap_proof *proof, uint64_t addr);
-/* Returns the block that contains addr, or NO_BLOCK. */
+/* Returns the index of the block that contains addr, or NO_BLOCK. */
 uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
-/* True if addr is in an allocator heap that was walked, but not in a block. */
+/* True if addr is in an allocator heap whose chunks are known, but not in a block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
- * Follows the chain of holders that begins at `block`. *ret_top: last block of the chain;
- * *ret_slot: slot with the pointer to this last block, in the format of struct marks; 0 if unknown.
- * False if `block` is lost.
+ * Follows the chain of holders that begins at `block`: its holder, the holder of its holder, and so
+ * on. *ret_top: last block of the chain; *ret_slot: root slot with the pointer to this last block,
+ * in the format of marks.slots; 0 if unknown. False if `block` is lost, or if the chain is too
+ * long.
  */
 bool heap_proof_top_of(const struct heap_proof *proof, uint32_t block, uint32_t *ret_top,
 		       uint64_t *ret_slot);

@@ -9,7 +9,7 @@
 /* Size of the first read at a new address: one page, because often no more is needed. */
 #define FIRST_LEN 4096U
 
-/* Marks an empty entry of the page cache. */
+/* Value in page_starts that marks an empty entry of the reader's cache of pages. */
 #define NO_PAGE UINT64_MAX
 
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory)
@@ -36,7 +36,7 @@ void heap_reader_deinit(struct heap_reader *reader)
 	*reader = (struct heap_reader){0};
 }
 
-/* Reads as many bytes as possible, at most len. Returns the number of bytes read. */
+/* Reads as many of the len bytes as can be read. Returns the number of bytes read. */
 static size_t read_some(struct heap_reader *reader, uint64_t addr, void *buf, size_t len)
 {
 	const struct memory *memory = reader->memory;

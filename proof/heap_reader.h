@@ -27,19 +27,22 @@ struct heap_reader {
 	size_t next_len; /* bytes of the next read; grows while reads are sequential */
 	char *pages;     /* direct-mapped cache of READER_PAGES pages */
 	uint64_t *page_starts;
-	uint64_t page_reads; /* number of cache misses */
+	uint64_t page_reads; /* number of page reads for this cache, i.e. of cache misses */
 };
 
 /* Allocates the buffers. Returns 0 or -ENOMEM. Free with heap_reader_deinit(). */
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory);
 void heap_reader_deinit(struct heap_reader *reader);
 
-/* Moves the window to addr; see heap_reader_window(). */
+/*
+ * Moves the window to addr. Arguments and result are those of heap_reader_window(), which calls
+ * this.
+ */
 const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len);
 
 /*
- * Returns the memory at addr, valid until the next call; NULL if it cannot be read. len: number of
- * bytes, at most a quarter of the window. The pointer has the alignment of addr, up to 16.
+ * Returns len bytes of memory at addr; NULL if they cannot be read. The result is valid until the
+ * next call. len: at most a quarter of the window. The pointer has the alignment of addr, up to 16.
  */
 static inline const void *heap_reader_window(struct heap_reader *reader, uint64_t addr, size_t len)
 {
@@ -50,7 +53,10 @@ static inline const void *heap_reader_window(struct heap_reader *reader, uint64_
 	return heap_reader_move(reader, addr, len);
 }
 
-/* Reads a word at a multiple of 8, through the page cache. */
+/*
+ * Reads a word at a multiple of 8 through the reader's cache of pages. False if the word cannot be
+ * read.
+ */
 bool heap_reader_word(struct heap_reader *reader, uint64_t addr, uint64_t *ret);
 
 /* Reads len bytes without caching them. False if not all can be read. */

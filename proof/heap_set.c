@@ -17,7 +17,10 @@ int heap_set_add(struct heap_set *set, const struct heap_map *map)
 	return 0;
 }
 
-/* Returns the address up to which all memory from start on is readable, at most end. */
+/*
+ * Returns the end of the readable memory that begins at `start`, at most `end`; `start` if the
+ * memory there is not readable.
+ */
 static uint64_t readable_end(const struct memory *memory, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -71,7 +74,10 @@ static int by_start(const void *a, const void *b)
 	return ORDER(left->start, right->start);
 }
 
-/* Adds the parts of an unknown range that no map covers. *at: index of the first map to check. */
+/*
+ * Adds the parts of an unknown range that no map covers. *at: index of the first map to check; call
+ * with ascending ranges.
+ */
 static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
 {
 	int err = 0;
@@ -91,7 +97,10 @@ static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
 					     : heap_set_add_unknown(set, span.start, span.end);
 }
 
-/* Sorts the unknown ranges. Removes what is in an earlier range or in a map. */
+/*
+ * Sorts the unknown ranges, and cuts off those parts of each range that are in an earlier range or
+ * in a map.
+ */
 static int sort_unknown(struct heap_set *set)
 {
 	struct heap_span *spans = set->unknown;
@@ -149,7 +158,7 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 {
 	size_t below = bisect_below(set->maps, set->cnt, start, end);
 
-	/* A map with a heap_info begins before its first chunk. */
+	/* A map with a heap_info begins before map->start, by which the maps were searched. */
 	return (below && set->maps[below - 1].end > start) ||
 	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);
 }

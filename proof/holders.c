@@ -15,24 +15,27 @@
 #include "proof/root_kind.h"
 
 /*
- * Holders are found for this number of sites with the most bytes, and for this number of sites with
- * the most growth.
+ * Number of sites with the most bytes for which holders are found. Holders are also found for this
+ * number of sites with the most growth.
  */
 #define SITES_MOST 64
-/* Maximum number of links shown per chain, and of blocks followed to find the root of a chain. */
+/*
+ * Maximum number of holders shown per chain, and maximum number of blocks to follow in search of
+ * the root of a chain.
+ */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
 
 /*
- * Boyer-Moore majority vote: finds the holder of more than half of a site's blocks, else an
- * arbitrary one.
+ * Boyer-Moore majority vote among the blocks of a site: finds the holder of more than half of the
+ * blocks; if there is no such holder, finds any holder.
  */
 struct vote {
-	uint64_t holder; /* holder, as vote_of() returns it */
-	uint32_t block;  /* a block with this holder */
+	uint64_t holder; /* the holder that leads, as returned by vote_of() */
+	uint32_t block;  /* a block that has this holder */
 	uint32_t lead;
 	bool is_cast;   /* true if at least one block has voted */
-	bool is_chosen; /* true if the holders of this site are reported */
+	bool is_chosen; /* true if a chain of holders is reported for this site */
 };
 
 struct holders {
@@ -54,7 +57,7 @@ static uint64_t vote_of(const struct holders *holders, uint32_t block)
 
 	if (holder & MARKS_SLOT)
 		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
-	/* If the holder is not judged, this value includes HEAP_BLOCK_UNJUDGED. */
+	/* If the holder is unjudged, this value includes HEAP_BLOCK_UNJUDGED. */
 	return holders->proof->blocks[holder].site;
 }
 
@@ -82,8 +85,8 @@ static void vote(struct holders *holders)
 }
 
 /*
- * Describes a slot on a thread's stack. Finding the slot's frame needs an unwind, so it is done for
- * few slots.
+ * Describes a slot on a thread's stack. To find the slot's frame, the stack must be unwound, so
+ * frame_finder_find() does this only for few slots.
  */
 static int describe_stack(const struct holders *holders, const struct thread_state *thread,
 			  struct arena *arena, struct holder *ret)
@@ -117,8 +120,8 @@ static int describe_place(const struct holders *holders, uint64_t addr, struct a
 }
 
 /*
- * Writes the name of the script's variable or attribute at slot. place: as in struct chain, may be
- * NULL.
+ * Writes the name of the variable or attribute of a Python script to which the pointer at `slot`
+ * belongs. place: as in struct chain, may be NULL. False if there is no name.
  */
 static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
 			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
@@ -153,17 +156,22 @@ static int describe_root(const struct holders *holders, const struct retrace_pla
 	return 0;
 }
 
-/* A chain of holders, from the block up to the root. */
+/*
+ * A chain of holders: the holder of a block, the holder of this holder, and so on up to the root.
+ */
 struct chain {
 	struct holder links[LINKS_MOST];
 	size_t cnt;
-	const struct heap_block *top;      /* known block nearest to the root */
-	uint64_t slot;                     /* slot of the pointer to that block, 0 if unknown */
-	bool is_likely;                    /* true if some links were inferred */
-	const struct retrace_place *place; /* place from which a search found the slot, or NULL */
+	/* known block nearest to the root: the last one that follow() reached */
+	const struct heap_block *top;
+	/* slot of the root, with the pointer to the last block of the chain; 0 if unknown */
+	uint64_t slot;
+	bool is_likely; /* true if retrace_run() has inferred some holders of the chain */
+	/* place whose search found the slot; NULL if no search was needed */
+	const struct retrace_place *place;
 };
 
-/* Adds a block to the chain; NO_BLOCK stands for an unknown block. */
+/* Adds a block to the chain; NO_BLOCK stands for an unknown block. False if the chain is full. */
 static bool add_block(const struct holders *holders, struct chain *chain, uint32_t block)
 {
 	struct holder *last = chain->cnt ? &chain->links[chain->cnt - 1] : NULL;
@@ -184,7 +192,10 @@ static bool add_block(const struct holders *holders, struct chain *chain, uint32
 	return true;
 }
 
-/* Follows the holders of a block up to a root. False if the chain is too long. */
+/*
+ * Follows the holders of a block up to a root, and adds them to the chain. False if the chain is
+ * too long.
+ */
 static bool follow(const struct holders *holders, uint32_t block, struct chain *chain)
 {
 	const struct marks *marks = &holders->proof->marks;
@@ -205,9 +216,9 @@ static bool follow(const struct holders *holders, uint32_t block, struct chain *
 }
 
 /*
- * Extends a chain that ends at an unspecific root to a specific root, if retrace found a way. Adds
- * each block on the way. Except in a Python script, retrace jumps from a known block to the last
- * block in its chain of holders, so this function adds the blocks in between, too.
+ * Extends a chain to a root that identifies an owner, if retrace_run() found a way there. Adds each
+ * block on the way. Except in a Python script, retrace_run() skips from a known block to the last
+ * block in its chain of holders, so this function also adds the blocks in between.
  */
 static void follow_places(const struct holders *holders, struct chain *chain)
 {
@@ -287,11 +298,11 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the sites by `order` and chooses the first SITES_MOST. For each, adds the block where
- * retracing starts. In a Python process, this is a block of the site, because each object on the
- * way to the root may have a name. In other processes, it is the last block in the chain of holders
- * of a block of the site, and is added only if the root that points to it does not identify an
- * owner.
+ * Sorts the sites with `order`, and chooses the first SITES_MOST of them. For each, adds the place
+ * where retrace_run() begins. In a Python process, this is a block of the site, because each object
+ * on the way to the root may have a name. In other processes, it is the last block in the chain of
+ * holders of a block of the site, and is added only if the root that points to this last block does
+ * not identify an owner.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))
@@ -317,8 +328,8 @@ static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 }
 
 /*
- * True if at least as many blocks of the site are reachable as are lost. Otherwise, the holders of
- * its few reachable blocks are irrelevant.
+ * True if at least as many blocks of the site are reachable as are lost. If fewer are reachable,
+ * their holders are irrelevant.
  */
 static bool is_held(const struct site_reach *reach)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds chains of holders for sites: the holder that most reachable blocks of a site have, the
- * holder of this holder, and so on up to a root. The holder of a block contains the pointer by
+ * Finds a chain of holders for each of some sites: the holder of most reachable blocks of the site,
+ * the holder of this holder, and so on up to a root. The holder of a block contains the pointer by
  * which the block was first reached.
  */
 #ifndef PROOF_HOLDERS_H
@@ -12,15 +12,15 @@
 struct holders;
 
 /*
- * Finds the holders of the sites with the most reachable bytes, and of the sites that have grown
- * most. before: number of reachable blocks per site in the previous proof, NULL if there was none.
- * All arguments must outlive ret. Returns 0 or -ENOMEM.
+ * Finds the holders for the sites with the most reachable bytes, and for the sites that grew most
+ * since the previous proof. before: number of reachable blocks of each site in the previous proof,
+ * NULL if there was none. All arguments must outlive ret. Returns 0 or -ENOMEM.
  */
 int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);
 
 /*
- * Fills in held_by of the sites that holders_search() chose. snap: the snapshot passed to
+ * Fills in the field held_by of the sites that holders_search() chose. snap: the snapshot passed to
  * holders_search(). Returns 0 or -ENOMEM.
  */
 int holders_fill(const struct holders *holders, struct snapshot *snap);

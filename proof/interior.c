@@ -7,7 +7,7 @@
 #define WORD sizeof(uint64_t)
 #define WINDOW_BYTES 4096
 
-/* Number of tag values in the low bits of an aligned pointer. */
+/* Number of values of a tag in the low three bits of a pointer to an aligned block. */
 #define TAGS 8
 
 /*
@@ -84,9 +84,8 @@ static bool is_string(struct interior *interior, const struct heap_block *block,
 }
 
 /*
- * True if the pointer points to a base class subobject. The virtual function table of the subobject
- * has the offset to the top of the object two words before the first function (Itanium C++ ABI,
- * 2.5.2).
+ * True if there is a base class subobject at `offset`. Its virtual function table has the offset to
+ * the top of the object two words before the first function (Itanium C++ ABI, 2.5.2).
  */
 static bool is_base_class(struct interior *interior, const struct heap_block *block,
 			  uint64_t offset)

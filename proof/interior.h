@@ -13,11 +13,11 @@
 #include "proof/window.h"
 #include "report/heap_block.h"
 
-/* Windows for reading memory. */
+/* Buffers for reading memory. */
 struct interior {
-	struct window heads;  /* window for starts of blocks */
-	struct window inside; /* window for memory at the targets of pointers */
-	struct window tables; /* window for virtual function tables */
+	struct window heads;  /* buffer for starts of blocks */
+	struct window inside; /* buffer for memory at the targets of pointers */
+	struct window tables; /* buffer for virtual function tables */
 };
 
 int interior_init(const struct memory *memory, struct interior *ret);
@@ -30,9 +30,10 @@ void interior_deinit(struct interior *interior);
 bool interior_is_begin(struct interior *interior, const struct heap_block *block, uint64_t offset);
 
 /*
- * If word points to the elements of an empty C++ array, returns the array's block, else NO_BLOCK.
- * Such a block has only the element count, so word is the address of the block's end. next: first
- * block that ends after this address; the address is not in that block.
+ * If `word` is a pointer to the elements of an empty C++ array, returns the index of the array's
+ * block, else NO_BLOCK. Such a block has only the element count, so `word` is the address of the
+ * block's end. next: index of the first block that ends after `word`; `word` must not be in this
+ * block.
  */
 uint32_t interior_empty_array(struct interior *interior, const struct block_index *index,
 			      uint32_t next, uint64_t word);

@@ -20,7 +20,7 @@
 
 /* A keyword that stands before user data in fdinfo files. */
 struct keyword {
-	const char *link; /* target of the descriptor's link in /proc/PID/fd */
+	const char *link; /* target of the symbolic link of the descriptor in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
 };
@@ -44,7 +44,7 @@ struct words {
 	size_t cap;
 };
 
-/* Adds the number after each occurrence of the keyword. */
+/* Adds the number after each occurrence of a keyword in the text. base: base of the numbers. */
 static int add_numbers(struct words *words, const char *text, const char *word, unsigned int base)
 {
 	for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
@@ -73,7 +73,7 @@ static int add_file(struct words *words, pid_t pid, const char *fd, const char *
 		if (strcmp(link, keywords[i].link))
 			continue;
 		snprintf(name, sizeof(name), "fdinfo/%s", fd);
-		/* Ignore the error: the file may have been closed. */
+		/* Ignore the error: the descriptor may have been closed. */
 		if (!text && proc_read(pid, name, &text))
 			return 0;
 		err = add_numbers(words, text, keywords[i].word, keywords[i].base);
@@ -114,8 +114,8 @@ int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt)
 	int err = add_files(&words, pid);
 
 	/*
-	 * Reads lines such as "signal: 60/00007fff86e452a8". The file only exists in kernels with
-	 * CONFIG_CHECKPOINT_RESTORE.
+	 * Read lines such as "signal: 60/00007fff86e452a8". The file /proc/PID/timers only exists
+	 * in kernels with CONFIG_CHECKPOINT_RESTORE.
 	 */
 	if (!err && !proc_read(pid, "timers", &timers))
 		err = add_numbers(&words, timers, "/", 16);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads pointers that the kernel keeps for a process and returns later: user data of epoll,
+ * Reads pointers that the kernel keeps for a process and later returns to it: user data of epoll,
  * io_uring and timers.
  */
 #ifndef PROOF_KERNEL_ROOTS_H

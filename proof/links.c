@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads small blocks with several workers, each taking a range of blocks at a time. */
+/* Reads small blocks with several workers. Each worker takes a range of blocks at a time. */
 #include "proof/links.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "proof/scan.h"
 
-/* Blocks of this size or more are read only when reached. */
+/* Blocks of at least this size in bytes are read only when marking reaches them. */
 #define SMALL_BYTES 4096
 
 /* Number of blocks that a worker takes at a time. */
@@ -22,14 +22,14 @@
 struct worker {
 	struct crew *crew;
 	struct scan scan;
-	uint32_t *chunk; /* chunk of links that this worker fills */
+	uint32_t *chunk; /* element of links.chunks that this worker fills */
 	uint32_t chunk_place;
 	uint32_t chunk_cnt;
 	/* State of the block being read. */
 	uint32_t block;
 	uint32_t links[LINKS_MOST];
-	size_t cnt;  /* number of words in links; if above LINKS_MOST, links are not kept */
-	size_t last; /* index of the last link in links */
+	size_t cnt;  /* number of words in `links`; above LINKS_MOST if the links do not fit */
+	size_t last; /* index in `links` of the last link */
 	uint32_t *small;
 	int err;
 };
@@ -110,7 +110,7 @@ static void add_link(struct worker *worker, const struct pointer *pointer)
 	size_t at = worker->cnt, cnt = pointer->offset ? 2 : 1;
 
 	worker->cnt += cnt;
-	/* A cnt above LINKS_MOST means that not all links can be stored. */
+	/* A `cnt` above LINKS_MOST means that the links of the block are not stored. */
 	if (worker->cnt > LINKS_MOST || pointer->block == NO_BLOCK) {
 		worker->cnt = LINKS_MOST + 1;
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Links: pointers from small blocks to other blocks. All small blocks are read once, in address
- * order, so that following pointers needs no random reads. Links of large blocks and of blocks with
- * many pointers are not kept. These blocks are read when they are reached: a random read costs
- * little compared with the other work for such a block.
+ * Finds links: pointers from small blocks to other blocks. All small blocks are read once, in
+ * address order, so that following pointers needs no random reads. Links of large blocks and of
+ * blocks with many pointers are not stored. These blocks are read when they are reached: a random
+ * read costs little compared with the other work for such a block.
  */
 #ifndef PROOF_LINKS_H
 #define PROOF_LINKS_H
@@ -15,12 +15,12 @@
 #include "proof/block_index.h"
 #include "proof/memory.h"
 
-/* Maximum number of words for the links of a block. */
+/* Maximum number of 32-bit words for the links of one block. */
 #define LINKS_MOST 16
 
 /*
- * Bits of a link: the index of the target block, and a flag for interior pointers. The offset of an
- * interior pointer is in the next word.
+ * Bits of a link: the index of the target block, and a flag for interior pointers. After a link
+ * with this flag, a further word has the offset of the pointer's target in the block.
  */
 #define LINK_INSIDE (1U << 30)
 #define LINK_BLOCK (LINK_INSIDE - 1)
@@ -33,8 +33,8 @@ struct link {
 struct links {
 	/*
 	 * For each block: its link, if it has exactly one link and this link leads to the start of
-	 * a block. Otherwise LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of the
-	 * block's links in chunks.
+	 * a block. Otherwise LINKS_NONE; LINKS_UNREAD if the block must be read; or LINKS_MANY with
+	 * the position of the block's links in `chunks`.
 	 */
 	uint32_t *first;
 	uint32_t **chunks; /* links of blocks with LINKS_MANY */
@@ -65,7 +65,10 @@ struct links_request {
 int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);
 
-/* Returns the links of a block with LINKS_MANY. */
+/*
+ * Returns the links of a block with the flag LINKS_MANY. first: the block's element of
+ * links->first.
+ */
 static inline const uint32_t *links_many(const struct links *links, uint32_t first)
 {
 	uint32_t place = first & ~LINKS_MANY;
@@ -73,7 +76,7 @@ static inline const uint32_t *links_many(const struct links *links, uint32_t fir
 	return links->chunks[place >> LINKS_CHUNK_BITS] + (place & ((1U << LINKS_CHUNK_BITS) - 1));
 }
 
-/* Copies the links of a block that was read. Returns the number of links. */
+/* Copies the links of a block, which must not be LINKS_UNREAD. Returns the number of links. */
 static inline size_t links_of(const struct links *links, uint32_t block,
 			      struct link ret[LINKS_MOST])
 {

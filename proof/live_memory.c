@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads with process_vm_readv(), and through /proc/PID/mem where that fails. */
+/* Reads with process_vm_readv(). If this fails, reads from /proc/PID/mem. */
 #include "proof/live_memory.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ static bool is_of(const struct live_memory *original, const struct mapping *mapp
 }
 
 /*
- * Returns the process from which addr is to be read, NULL if addr may not be read. *end: end of the
- * mapping with addr.
+ * Returns the process from whose memory addr is to be read, NULL if addr may not be read. *end: end
+ * of the mapping with addr.
  */
 static const struct live_memory *owner_of(const struct live_memory *live, uint64_t addr,
 					  uint64_t *end)
@@ -58,9 +58,8 @@ static const struct live_memory *owner_of(const struct live_memory *live, uint64
 }
 
 /*
- * Reads within one mapping. Where process_vm_readv() fails, as for a mapping without read
- * permission, reads one page at a time from /proc/PID/mem, because some of the pages may be guard
- * pages.
+ * Reads within one mapping. If process_vm_readv() fails, as for a mapping without read permission,
+ * reads one page at a time from /proc/PID/mem, because some of the pages may be guard pages.
  */
 static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
 {
@@ -206,7 +205,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * Adds mappings that only the original process has. The path strings still belong to the original.
+ * Adds the mappings of the original process that the copy does not have. Their path strings still
+ * belong to the original process's list.
  */
 static int add_missing(struct proc_maps *maps, const struct proc_maps *original)
 {
@@ -234,7 +234,7 @@ static bool has_pages(const struct live_memory *live, const struct mapping *mapp
 }
 
 /*
- * Replaces mappings that the kernel has wiped in the copy (MADV_WIPEONFORK) with those of the
+ * Replaces each mapping that the kernel has wiped in the copy (MADV_WIPEONFORK) with that of the
  * original process. A private mapping was wiped if it has pages in the original process, but none
  * in the copy.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unchanging memory of a live process, which is stopped or asleep, or is a copy of another process.
- * Reads memory on demand. Never reads mappings of devices.
+ * Reads the memory of a live process while this memory cannot change: the process is stopped or
+ * asleep, or is a copy of another process. Reads memory on demand. Never reads mappings of devices.
  */
 #ifndef PROOF_LIVE_MEMORY_H
 #define PROOF_LIVE_MEMORY_H
@@ -15,12 +15,12 @@ struct live_memory {
 	pid_t pid;
 	int mem_fd;
 	int pagemap_fd;
-	/* the copied process if this is a copy, else NULL */
+	/* if this is a copy: memory of the process that was copied; else NULL */
 	struct live_memory *original;
 	/* Deadline of searches for written pages. Searches after the deadline return -ETIMEDOUT. */
 	uint64_t deadline_ns;
 	bool scans;          /* true if the kernel supports PAGEMAP_SCAN */
-	uint64_t zero_frame; /* frame of the shared zero page: see written_pages.h */
+	uint64_t zero_frame; /* frame number of the shared zero page: see written_pages.h */
 	dev_t kernel_dev;    /* device of kernel-internal files: see written_pages.h */
 };
 
@@ -31,8 +31,9 @@ struct live_memory {
 int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 
 /*
- * Like live_memory_init(), for a copy. Mappings that children do not inherit, and mappings made
- * after the copy, are read from the original process, which may be changing them.
+ * Like live_memory_init(), for the copy of a process. Mappings that children do not inherit, and
+ * mappings made after the copy, are read from the original process (pid), which may be changing
+ * them.
  */
 int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 void live_memory_deinit(struct live_memory *live);

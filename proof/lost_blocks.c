@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Searches in address order from each lost block that no earlier search has reached (a head), so
- * that the head of a cycle is its lowest block. In this order, however, a search may begin at a
+ * Begins a search at each lost block that no earlier search has reached (a head), in address order,
+ * so that the head of a cycle is its lowest block. In this order, however, a search may begin at a
  * head that hangs from another head at a higher address. So a second pass repeats the searches from
  * all heads in reverse order: the search from the higher head now comes first and reaches the lower
  * head, which ceases to be a head.
@@ -22,7 +22,7 @@ struct blocks {
 
 struct lost_search {
 	const struct links *links;
-	struct scan scan; /* finds pointers in blocks whose links are not kept */
+	struct scan scan; /* finds pointers in blocks whose links are not stored */
 	struct marks *marks;
 	uint32_t head;         /* block where the search began */
 	struct blocks pending; /* blocks that were reached but not followed yet */
@@ -70,8 +70,8 @@ static int follow(struct lost_search *search, uint32_t block)
 }
 
 /*
- * Finds all blocks that are reachable from a block and that no earlier search has reached, and
- * marks them as blocks that hang from this block.
+ * Finds all lost blocks that are reachable from `block` and that no earlier search has reached.
+ * Marks them as indirect: they hang from `block`.
  */
 static int search_from(struct lost_search *search, uint32_t block)
 {
@@ -90,7 +90,10 @@ static bool is_lost(const struct marks *marks, uint32_t block)
 	return marks->kinds[block] == MARK_DEFINITE || marks->kinds[block] == MARK_INDIRECT;
 }
 
-/* Runs both passes: the first in address order, the second over the heads in reverse order. */
+/*
+ * Runs both passes: the first over all lost blocks in address order, the second over the heads in
+ * reverse order.
+ */
 static int search_all(struct lost_search *search, uint32_t cnt, struct blocks *heads)
 {
 	struct marks *marks = search->marks;

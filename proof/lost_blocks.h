@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorts unreachable blocks into definite ones and blocks that hang from definite ones. */
+/* Divides lost blocks into definite ones and indirect ones, which hang from definite ones. */
 #ifndef PROOF_LOST_BLOCKS_H
 #define PROOF_LOST_BLOCKS_H
 
@@ -9,8 +9,9 @@
 #include "proof/memory.h"
 
 /*
- * Changes the mark of each block that hangs from another definite block to indirect, and sets its
- * holder to that definite block. Returns 0 or a negative errno.
+ * On entry, all lost blocks must be marked as definite. Marks each lost block that hangs from
+ * another lost block as indirect, and sets its holder to the definite block from which it hangs.
+ * Makes each definite block its own holder. Returns 0 or a negative errno.
  */
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the runs of the main arena by its total size, and by how runs begin and end. */
+/*
+ * Finds the runs of chunks of the main arena by the total size of the arena, and by how runs begin
+ * and end.
+ */
 #include "proof/main_heap.h"
 
 #include <errno.h>
@@ -11,9 +14,9 @@
 #define TRIAL_CHUNKS 16U
 
 /*
- * Limits of the search for starts of runs: maximum number of addresses to check, of page reads (1
- * to 2 µs each), of page reads per mapping that may have no run, and of runs that prove invalid
- * after their first chunks.
+ * Limits of the search for starts of runs: maximum number of addresses to check; of page reads in
+ * total, which take 1 to 2 µs each; of page reads for one mapping that may have no run; and of
+ * addresses that look like starts of runs but prove not to be.
  */
 #define PLACES_MAX (1ULL << 26)
 #define PAGE_READS_MAX (1ULL << 18)
@@ -42,8 +45,9 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 }
 
 /*
- * Adds the run that begins at start. It must end with the top chunk or with fences, not beyond
- * limit.
+ * Adds the run of chunks that begins at `start`. If `limit` is the end of the top chunk, the run
+ * must end with the top chunk there or with fences below; otherwise, with fences not beyond
+ * `limit`.
  */
 static int add_run(struct heap_search *search, uint64_t start, uint64_t limit)
 {
@@ -77,9 +81,9 @@ static bool may_begin(struct heap_search *search, uint64_t addr, uint64_t limit)
 }
 
 /*
- * Adds the first run of chunks at start or above. Checks only addresses that are multiples of step,
- * a power of two. A run begins in fresh memory, so the word before the size of its first chunk is
- * zero. Returns -EILSEQ if no run is found.
+ * Adds the first run of chunks that begins at `start` or above, below `limit`. Checks only
+ * addresses that are multiples of `step`, a power of two. A run begins in fresh memory, so the word
+ * before the size of its first chunk is zero. Returns -EILSEQ if no run is found.
  */
 static int find_run(struct heap_search *search, uint64_t start, uint64_t limit, uint64_t step)
 {
@@ -109,8 +113,8 @@ static const struct heap_map *last_run(const struct heap_search *search)
 }
 
 /*
- * Adds all runs from start to the break. Fences end a run where another caller moved the break; the
- * next run begins after the memory of that caller.
+ * Adds all runs of chunks from `start` to the break. Where another caller of brk() has moved the
+ * break, fences end a run, and the next run begins after the memory of that caller.
  */
 static int walk_break(struct heap_search *search, uint64_t start)
 {
@@ -131,7 +135,7 @@ static bool is_break(const struct mapping *mapping)
 	return strcmp(mapping->path, "[heap]") == 0;
 }
 
-/* Adds all runs in a mapping to the set. Adds the size of these runs, in bytes, to *ret. */
+/* Adds all runs of chunks in a mapping to the set, and their total size in bytes to *ret. */
 static int walk_mapping(struct heap_search *search, const struct mapping *mapping, uint64_t *ret)
 {
 	uint64_t at = mapping->start, page = search->reader->memory->page_size;
@@ -156,9 +160,9 @@ static bool has_top(const struct heap_search *search, const struct mapping *mapp
 }
 
 /*
- * Adds the runs in anonymous mappings to the set, and their sizes in bytes to *ret, until *ret is
- * the arena's size. is_certain: true to search only mappings that certainly have runs, false to
- * search only the other mappings.
+ * Adds the runs of chunks in anonymous mappings to the set, and their sizes in bytes to *ret, until
+ * *ret is the arena's size. is_certain: true to search only the mapping that brk() grows and that
+ * of the top chunk, which certainly have runs; false to search only the other mappings.
  */
 static int walk_mappings(struct heap_search *search, bool is_certain, uint64_t *ret)
 {
@@ -191,8 +195,8 @@ static int walk_scattered(struct heap_search *search)
 }
 
 /*
- * Adds the memory of brk() to the set, although the top chunk or the size of the arena has changed
- * while they were read.
+ * Adds the runs in the mapping that brk() grows. Used if the start of the first run cannot be
+ * computed because the top chunk or the size of the arena changed while they were read.
  */
 static int walk_changing(struct heap_search *search)
 {
@@ -222,7 +226,7 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 		return walk_scattered(&search);
 	/*
 	 * The arena has all memory between the initial break and the end of the top chunk, so the
-	 * size of the arena yields the initial break.
+	 * initial break, where the first run begins, follows from the size of the arena.
 	 */
 	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
 		uint64_t bytes = arena->system_bytes[i];

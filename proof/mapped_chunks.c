@@ -12,10 +12,7 @@
 
 #define WORD 8U
 
-/*
- * Minimum and maximum of log2 of the alignments to check. The maximum is the alignment of huge
- * pages.
- */
+/* Smallest and largest alignment of blocks to check, as log2. The largest is that of huge pages. */
 #define ALIGN_BITS_MIN 4U
 #define ALIGN_BITS_MAX 21U
 
@@ -34,10 +31,10 @@ void mapped_chunks_deinit(struct mapped_chunks *chunks)
 }
 
 /*
- * Returns the total size of the chunk whose memory is at start and whose header is at addr, 0 if
- * there is none. *ret: usable bytes. In old versions of glibc, the size in the header includes both
- * words of the header. In newer versions it includes neither word, and the last word of the chunk
- * is not usable.
+ * Returns the size of the memory from `start` to the end of the chunk whose header is at `addr`; 0
+ * if there is no such chunk. *ret: usable bytes of the chunk. In old versions of glibc, the size in
+ * the header includes both words of the header. In newer versions it includes neither word, and the
+ * last word of the chunk is not usable.
  */
 static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t addr,
 			    uint64_t *ret)
@@ -59,9 +56,9 @@ static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t
 }
 
 /*
- * Finds the chunk whose memory begins at start. False if there is none. An aligned block has its
- * original header at start, and a second header before its data. realloc() updates only the second
- * header, so the size is taken from there.
+ * Finds the chunk whose mapped memory begins at `start`. False if there is no such chunk. An
+ * aligned block has its original header at `start`, and a second header before its data. realloc()
+ * updates only the second header, so the size is taken from the second header.
  */
 static bool find_chunk(struct heap_reader *reader, uint64_t start, uint64_t end,
 		       struct mapped_chunk *ret)

@@ -9,7 +9,8 @@
 #include "proof/heap_reader.h"
 
 struct mapped_chunk {
-	uint64_t start; /* start of the chunk's memory, with any padding */
+	/* start of the mapped memory: of the chunk, or of the padding before an aligned chunk */
+	uint64_t start;
 	uint64_t end;
 	struct chunk chunk;
 };
@@ -20,9 +21,9 @@ struct mapped_chunks {
 };
 
 /*
- * Adds chunks at the start of anonymous mappings, and chunks that directly follow these chunks. The
- * kernel merges adjacent mappings, so chunks that follow other memory are missed. Returns 0 or
- * -ENOMEM.
+ * Adds chunks at the start of anonymous mappings, and chunks that directly follow these chunks.
+ * Misses chunks that directly follow other memory, because the kernel merges adjacent mappings.
+ * Returns 0 or -ENOMEM.
  */
 int mapped_chunks_find(struct heap_reader *reader, struct mapped_chunks *chunks);
 int mapped_chunks_add(struct mapped_chunks *chunks, const struct mapped_chunk *chunk);

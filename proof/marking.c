@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marks in rounds, breadth first. Each round takes the blocks that the previous round reached, in
- * address order, and follows their links, or reads the blocks to find pointers. If a round is
- * small, as in a long list, one worker continues alone.
+ * Marks blocks in rounds, breadth first. Each round takes the blocks that the previous round
+ * reached, in address order, and follows their stored links, or reads the blocks to find pointers.
+ * If a round has few blocks, as in a long list, one worker continues alone.
  */
 #include "proof/marking.h"
 
@@ -20,7 +20,10 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum size of a piece. Larger blocks are split, so that several workers can read them. */
+/*
+ * Maximum size of a piece, in bytes. Larger blocks are split into pieces, so that several workers
+ * can read them.
+ */
 #define PIECE_BYTES (1ULL << 20)
 
 /* Number of blocks whose links are followed together. */
@@ -31,7 +34,10 @@
 /* Number of blocks that a worker takes at a time. */
 #define SHARE 1024
 
-/* How a block was reached so far. */
+/*
+ * How a block was reached so far: not at all; by an interior pointer from a reachable block or
+ * root; by way of such a pointer (second pass); or by pointers to starts of blocks alone.
+ */
 enum reached_how { REACHED_NOT, REACHED_INSIDE, REACHED_POSSIBLE, REACHED_REACHABLE };
 
 struct piece {
@@ -67,14 +73,15 @@ struct crew {
 	struct links links;
 	uint8_t *reached_as;
 	uint32_t *holders;
-	uint64_t *slots; /* root slots that are holders of blocks */
+	/* root slots with the pointers by which blocks were reached; see marks.h */
+	uint64_t *slots;
 	uint32_t slot_cnt;
 	enum reached_how pass; /* current pass: first REACHED_REACHABLE, then REACHED_POSSIBLE */
 	struct worker *workers;
 	size_t worker_cnt;
 	/*
-	 * Work of this round: pieces and blocks, and the index of the next piece and of the next
-	 * block to take.
+	 * Work of this round: the pieces and the reached blocks; next_piece and next_reached are
+	 * the indexes of the first ones that no worker has taken yet.
 	 */
 	struct pieces pieces;
 	size_t next_piece;
@@ -100,8 +107,8 @@ static void set_holder(struct crew *crew, uint32_t block, uint32_t holder, uint6
 		uint32_t at = __atomic_fetch_add(&crew->slot_cnt, 1, __ATOMIC_RELAXED);
 
 		/*
-		 * A block takes up to two slots: one when its interior is reached, another when its
-		 * start is reached.
+		 * `slots` has room for two slots per block: one is added when the block's interior
+		 * is reached, another when its start is reached.
 		 */
 		if (at >= 2 * (size_t)crew->index->cnt)
 			return;
@@ -145,7 +152,8 @@ static void push(struct crew *crew, struct worker *worker, uint32_t block)
 }
 
 /*
- * Records how a block was reached. False if it was already reached in this way or in a better one.
+ * Records how a block was reached. False if the block was already reached in this way or in a
+ * better one.
  */
 static bool improve(struct crew *crew, uint32_t block, enum reached_how wanted)
 {
@@ -165,8 +173,8 @@ static bool is_reached(const struct crew *crew, uint32_t block)
 }
 
 /*
- * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK for a root;
- * slot: address of the pointer if it is in a root.
+ * Handles a pointer to a block. holder: block that contains the pointer, NO_BLOCK if a root
+ * contains it; slot: address of the pointer if it is in a root.
  */
 static void reach(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
 		  uint64_t slot)
@@ -194,7 +202,10 @@ static inline __attribute__((always_inline)) void prefetch(const struct crew *cr
 	__builtin_prefetch(&crew->links.first[block]);
 }
 
-/* Handles a batch of pointers. Many of the blocks may have been reached before. */
+/*
+ * Handles a batch of pointers. Prefetches the holders and links only of those blocks that were not
+ * reached before, which are often few.
+ */
 static void found(void *arg, const struct pointer *pointers, size_t cnt)
 {
 	struct worker *worker = arg;
@@ -233,7 +244,10 @@ static void follow(struct crew *crew, struct worker *worker, const uint32_t *blo
 		reach(crew, worker, links[i], holders[i], 0);
 }
 
-/* Follows the links of blocks, which are sorted by address. */
+/*
+ * Follows the links of blocks, which must be sorted by address. Reads the blocks whose links are
+ * not stored.
+ */
 static void follow_all(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
 {
 	uint32_t known[BATCH], unread[SHARE];
@@ -320,7 +334,10 @@ static int order_blocks(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Sorts the reached blocks. If there are many, sorts them with a bitmap of all blocks. */
+/*
+ * Sorts the reached blocks by address: a few with qsort(), many with a bitmap of all blocks.
+ * Returns 0 or -ENOMEM.
+ */
 static int sort_reached(const struct crew *crew, struct reached_blocks *reached)
 {
 	size_t word_cnt = crew->index->cnt / 64 + 1, cnt = 0;
@@ -380,8 +397,8 @@ static bool is_narrow(const struct crew *crew)
 }
 
 /*
- * Uses only one worker as long as rounds are small, since several threads would only wait for each
- * other.
+ * Runs small rounds with one worker until a round is large, or nothing new is reached: several
+ * threads would only wait for each other.
  */
 static int follow_alone(struct crew *crew)
 {
@@ -422,8 +439,8 @@ static int run_rounds(struct crew *crew)
 }
 
 /*
- * Splits ranges into pieces and adds them. Pieces of code overlap by seven bytes, because pointers
- * may be at any byte.
+ * Splits ranges of root memory into pieces, and adds these to the work of the next round. Pieces of
+ * code overlap by seven bytes, because pointers in code may be at any byte.
  */
 static int add_ranges(struct crew *crew, const struct root_range *ranges, size_t cnt, bool is_code)
 {
@@ -476,8 +493,8 @@ static int add_late_roots(struct crew *crew)
 }
 
 /*
- * Begins the second pass, after all reachable blocks are known: starts from the blocks that were
- * reached only by interior pointers.
+ * Begins the second pass, once all reachable blocks are known: queues the blocks that were reached
+ * only by interior pointers.
  */
 static void add_possible(struct crew *crew)
 {

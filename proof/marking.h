@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the blocks that can be reached from roots. Words that look like addresses of blocks are
- * followed from roots through blocks. Except in machine code, only words at multiples of 8 are
- * seen, and pointers must be stored as plain addresses.
+ * Finds the blocks that can be reached from roots. Any word that looks like the address of a block
+ * is followed, first in roots and then in the blocks reached. Except in machine code, only words at
+ * multiples of 8 are seen, and pointers must be stored as plain addresses.
  *
  * The following interior pointers count as pointers to the start of a block: pointers to the first
  * eight bytes (tagged pointers), to the elements of a new[] array after its element count (even if
@@ -18,7 +18,10 @@
 #include "proof/marks.h"
 #include "proof/memory.h"
 
-/* A range of root memory, in whole words. Blocks in the range are skipped. */
+/*
+ * Address range of root memory, in which whole 8-byte words are searched. Blocks in the range are
+ * skipped.
+ */
 struct root_range {
 	uint64_t start;
 	uint64_t end;
@@ -60,8 +63,8 @@ struct marking_request {
 };
 
 /*
- * Marks all blocks. Returns 0, -ECANCELED if stop() returned true, -ENOMEM, or the error of a
- * failed read.
+ * Marks all blocks of the index. Returns 0, -ECANCELED if stop() returned true, -ENOMEM, or the
+ * error of a failed read. Free ret with marks_deinit() after success.
  */
 int marking_run(const struct marking_request *request, struct marks *ret);
 

@@ -14,7 +14,10 @@
 
 struct memory;
 
-/* Called for a run of pages with content. May return nonzero to end the visit with this value. */
+/*
+ * Receives a run of pages that visit_written() has found. May return nonzero to end the visit with
+ * this value.
+ */
 typedef int memory_visit_fn(void *arg, uint64_t start, uint64_t end);
 
 /* read() must be safe to call from several threads. */

@@ -15,13 +15,17 @@
 #include "proof/tracer.h"
 
 struct picture_taker {
-	/* looks at threads; NULL if the kernel rejects the BPF program */
+	/* looks at threads with a BPF program; NULL if the kernel rejects the program */
 	struct thread_watch *watch;
 	struct tracer *tracer;
 	bool is_busy;
-	int end_fd;                  /* eventfd for the end of the watched process, -1 if none */
-	pid_t watched;               /* pid of the watched process, 0 if none */
-	struct ended_threads *ended; /* records ended threads of the watched process */
+	/*
+	 * eventfd that is signalled at the end of the watched process, -1 if there is no such
+	 * process
+	 */
+	int end_fd;
+	pid_t watched; /* pid of the process whose end is watched, 0 if there is none */
+	struct ended_threads *ended; /* records the threads of the watched process as they end */
 };
 
 int picture_taker__new(struct picture_taker **ret)
@@ -83,7 +87,7 @@ void picture__free(struct picture *picture)
 	free(picture);
 }
 
-/* True if a tracer is attached to the process already; the kernel allows only one. */
+/* True if the process has a tracer already; the kernel allows only one tracer per thread. */
 static bool is_traced(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -91,7 +95,9 @@ static bool is_traced(pid_t pid)
 	return !proc_read(pid, "status", &status) && proc_status_number(status, "TracerPid") > 0;
 }
 
-/* Reads the kernel's memory figures. All are 0 if the process has no memory any more. */
+/*
+ * Reads the kernel's memory figures for a process. All are 0 if the process has no memory any more.
+ */
 static struct memory_use memory_use_of(pid_t pid)
 {
 	static const char *const fields[] = {"RssAnon", "RssFile", "RssShmem", "VmSwap"};
@@ -108,7 +114,10 @@ static struct memory_use memory_use_of(pid_t pid)
 	return (struct memory_use){bytes[0], bytes[1], bytes[2], bytes[3]};
 }
 
-/* Adds the registers of the other threads of a process that is stopped at its exit. */
+/*
+ * Adds the registers of the threads that have ended to those of the thread that is stopped at the
+ * exit of the watched process.
+ */
 static int take_ended(struct picture_taker *taker, struct thread_states *states)
 {
 	int err = taker->ended ? ended_threads__take(taker->ended, states) : 0;
@@ -192,7 +201,7 @@ bool picture__is_valid(struct picture *picture)
 	struct live_threads now = {0};
 	bool valid;
 
-	/* Without the BPF program, all threads are stopped. */
+	/* Without the BPF program, all threads are stopped, so memory cannot change. */
 	if (picture->method == PICTURE_CLONE || picture->method == PICTURE_ENDED || !taker->watch)
 		return true;
 	valid = !thread_watch__look(taker->watch, picture->pid, false, &now) &&

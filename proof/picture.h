@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a picture of a live process: memory and registers at one moment. Sleeping threads are not
- * disturbed. Running threads are stopped, usually for about as long as a system call takes. Does
- * not interpret memory.
+ * Takes a picture of a live process: its memory and its registers at one moment. Sleeping threads
+ * are not disturbed. Running threads are stopped, usually for about as long as a system call takes.
+ * Does not interpret memory.
  */
 #ifndef PROOF_PICTURE_H
 #define PROOF_PICTURE_H
@@ -18,7 +18,7 @@
 
 enum picture_method {
 	PICTURE_STILL,  /* no thread was stopped, because all threads sleep */
-	PICTURE_CLONE,  /* a copy of the process, which never runs */
+	PICTURE_CLONE,  /* memory is read from a copy of the process, which never runs */
 	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
 	PICTURE_FREEZE, /* running threads stay stopped until picture__release() */
 };
@@ -35,10 +35,11 @@ struct picture {
 	 * picture__release().
 	 */
 	uint64_t stopped_ns;
-	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
-	int copy_err;          /* with PICTURE_FREEZE: why no copy was made, see tracer_order.h */
+	/* the kernel's memory figures for the process, read shortly after taken_ns */
+	struct memory_use use;
+	int copy_err; /* with PICTURE_FREEZE: why no copy was made, see tracer_order.h */
 	struct live_memory live;
-	const struct memory *memory; /* points to live.memory, once it is open */
+	const struct memory *memory; /* points to live.memory once that is open; else NULL */
 	struct thread_states threads;
 	/* records of the threads, made while they slept or were stopped */
 	struct live_threads seen;
@@ -60,20 +61,21 @@ void picture_taker__free(struct picture_taker *taker);
 pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
- * Takes a picture; release it before the next one. waits_for_runner: true if the threads of the
- * process do not sleep long enough for all memory to be read. If it is true and all threads sleep
- * now, first waits a while for a thread to run, because a process is copied only if it has a
- * running thread. At the deadline, a copy is killed and threads resume, even if not all memory was
- * read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it, -EAGAIN if its
- * threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another negative
- * errno.
+ * Takes a picture; call picture__release() before taking the next one. waits_for_runner: true if
+ * the threads of the process are known not to sleep long enough for all memory to be read. Then, if
+ * all threads sleep now, first waits a while for a thread to run, because a process can be copied
+ * only while it has a running thread. At the deadline, the copy is killed and threads resume, even
+ * if not all memory was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces
+ * it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or
+ * another negative errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
- * True if all memory read so far was unchanged since taken_ns. Always true for a copy and for a
- * process at its exit, otherwise true if no thread has run since. Call before picture__release().
+ * True if all memory read so far was unchanged since taken_ns. This is always so for a copy and for
+ * a process stopped at its exit; in all other cases, it is so if no thread has run since taken_ns.
+ * Call before picture__release().
  */
 bool picture__is_valid(struct picture *picture);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes pictures before tables are read, marks blocks afterwards, and compares each proof with the
- * previous one.
+ * Takes pictures before the tables of blocks are read, marks blocks afterwards, and compares each
+ * proof with the previous proof of the process.
  */
 #include "proof/proof.h"
 
@@ -23,13 +23,16 @@
 #include "proof/picture.h"
 #include "proof/root_kind.h"
 
-/* Margin for the resolution of birth times of blocks, which is the kernel's tick: at most 10 ms. */
+/*
+ * Margin in nanoseconds for the resolution of the allocation times of blocks. The resolution is the
+ * kernel's tick, at most 10 ms.
+ */
 #define MARGIN_NS 30000000ULL
 
 /*
- * Maximum number of processes to prove in one report. Each process needs its own picture taker,
- * because a taker can have only one copy at a time. The next report continues with the remaining
- * processes.
+ * Maximum number of picture takers. A taker can have only one process stopped or copied at a time,
+ * so one report has at most this number of proofs of processes with running threads. The next
+ * report continues with the remaining processes.
  */
 #define TAKERS_MAX 4
 
@@ -39,21 +42,21 @@ struct definite {
 	/* true if the next picture is to wait for a running thread; see picture_taker__take() */
 	bool waits_for_runner;
 	/*
-	 * number of calls of proof__finish() since this process was last proved, including the call
-	 * that proved it
+	 * number of calls of proof__finish() since the last proof of the process, including the
+	 * call that made it
 	 */
 	unsigned int unseen;
-	uint64_t *addrs; /* addresses of definite blocks, ascending */
+	uint64_t *addrs; /* addresses of the blocks that were definite in that proof, ascending */
 	size_t cnt;
 };
 
 /*
- * Maximum of definite.unseen. Beyond it, the process is forgotten: it has ended, or there are too
- * many processes.
+ * Maximum of definite.unseen. Above it, the process is forgotten: it has ended, or there are too
+ * many processes to prove each in time.
  */
 #define UNSEEN_MOST 64
 
-/* Lost blocks of a site over time. */
+/* How the number of lost blocks of a site changed over time. */
 struct loss_history {
 	uint64_t first_ns; /* time from the start of tracing until the first lost block was found */
 	uint64_t last_ns;
@@ -63,19 +66,20 @@ struct loss_history {
 struct proof {
 	struct picture_taker *takers[TAKERS_MAX];
 	size_t taker_cnt;
-	size_t next;   /* index of the process with which the next proof begins */
+	/* index of the process with which proof__begin() begins, modulo the number of processes */
+	size_t next;
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
 	bool saw_end;  /* true if a picture of the watched process was taken at its exit */
 	struct picture **pictures;
 	uint32_t *images; /* image number of the process in each picture */
 	size_t picture_cnt;
-	size_t asked_cnt; /* number of processes of which pictures were requested */
+	size_t asked_cnt; /* number of processes of which a picture was requested */
 	bool wants_census;
 	struct definite *definite;
 	size_t definite_cnt;
 	size_t definite_cap;
-	struct hash_map losses; /* struct loss_history by site id */
-	/* 1 + number of reachable blocks in the previous proof, by site id. */
+	struct hash_map losses; /* maps a site id to a struct loss_history */
+	/* Maps a site id to 1 + the site's number of reachable blocks in the previous proof. */
 	struct hash_map reachable;
 	struct frame_finder frames;
 	struct hash_map logged; /* pids of processes whose failure was logged */
@@ -88,7 +92,8 @@ struct finishing {
 	struct proof_facts facts;
 	struct heap_census census;
 	struct hanging_sums hanging;
-	uint64_t *before; /* number of reachable blocks per site in the previous proof */
+	/* number of reachable blocks of each site in the previous proof, NULL if there was none */
+	uint64_t *before;
 	marking_stop_fn *stop;
 	void *arg;
 };
@@ -176,7 +181,9 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 }
 
 /*
- * Takes a picture with a free taker. The first taker is reserved for the watched process, if any.
+ * Takes a picture with a picture taker that is not busy. The first taker is reserved for the
+ * watched process, if there is one. Returns -EAGAIN if all takers are busy, or the result of
+ * picture_taker__take().
  */
 static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, uint64_t deadline_ns,
 			struct picture **ret)
@@ -192,8 +199,8 @@ static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, u
 }
 
 /*
- * Returns the time before which a block must have been allocated to be judged. At the exit of a
- * process, all blocks are judged.
+ * Returns a time: only blocks allocated before it are judged. At the exit of a process, these are
+ * all blocks.
  */
 static uint64_t judged_before_ns(const struct picture *picture)
 {
@@ -202,9 +209,9 @@ static uint64_t judged_before_ns(const struct picture *picture)
 }
 
 /*
- * Returns the entry of a process, adding it if needed. With several takers, the first picture of a
- * process does not wait for a running thread: there may be many processes, and waiting for each
- * would take too long.
+ * Returns the struct definite of a process, and adds it if there is none; NULL if memory runs out.
+ * With several takers, the first picture of a process does not wait for a running thread: there may
+ * be many processes, and waiting for each would take too long.
  */
 static struct definite *definite_of(struct proof *proof, uint32_t image)
 {
@@ -265,7 +272,10 @@ static void add_to(struct reach_sum *sum, uint64_t bytes)
 	sum->count++;
 }
 
-/* True if the block was definite in the previous proof, too. If definite is NULL, always true. */
+/*
+ * True if the block at addr was definite in the previous proof, too; always true if `definite` is
+ * NULL.
+ */
 static bool was_definite(const struct definite *definite, uint64_t addr)
 {
 	size_t at = definite ? bisect_numbers(definite->addrs, definite->cnt, addr) : 0;
@@ -285,7 +295,7 @@ static enum reach reach_of(enum mark mark)
 	return kinds[mark];
 }
 
-/* Adds the blocks to their sites, and to the totals. */
+/* Adds the judged blocks to the sums of their sites, and to the totals. */
 static int add_blocks(struct finishing *finishing, const struct heap_proof *heap,
 		      const struct definite *before)
 {
@@ -317,7 +327,7 @@ static int add_blocks(struct finishing *finishing, const struct heap_proof *heap
 	return err;
 }
 
-/* Stores the definite blocks for the next proof. */
+/* Stores the addresses of the definite blocks for the next proof. */
 static int keep_definite(const struct heap_proof *heap, struct definite *ret)
 {
 	uint64_t *addrs;
@@ -404,8 +414,8 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 }
 
 /*
- * Proves the heap of one picture. Returns -EAGAIN if the process changed its memory after the
- * picture was taken.
+ * Makes the proof of the heap of one picture. Returns -EAGAIN if the process may have changed its
+ * memory since the picture was taken.
  */
 static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
 		      struct heap *heap)
@@ -429,7 +439,10 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 	if (err)
 		return err;
 	seen.words = words;
-	/* Let memleak's other threads run: they do not use the data of this proof. */
+	/*
+	 * Release the lock, so that memleak's other threads can run: they do not use the data of
+	 * this proof.
+	 */
 	fair_lock_release();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
 	fair_lock_acquire();
@@ -509,7 +522,7 @@ static int note_losses(struct proof *proof, struct snapshot *snap)
 	return err;
 }
 
-/* Looks up how many reachable blocks each site had in the previous proof. */
+/* Looks up the number of reachable blocks that each site had in the previous proof. */
 static int recall_reachable(struct finishing *finishing)
 {
 	const struct snapshot *snap = finishing->snap;
@@ -547,8 +560,8 @@ static int keep_reachable(struct finishing *finishing)
 }
 
 /*
- * Proves the heaps of all pictures. A process that changed its memory after its picture was taken
- * has no proof in this report, but may have one in a later report.
+ * Makes the proofs of all pictures. If a process may have changed its memory since its picture was
+ * taken, this report has no proof of it, but a later report may have one.
  */
 static int prove_heaps(struct finishing *finishing)
 {
@@ -560,7 +573,10 @@ static int prove_heaps(struct finishing *finishing)
 
 		err = prove_heap(finishing, proof->pictures[i], proof->images[i],
 				 heap ? heap : &none);
-		/* The census may have added older blocks to this heap. */
+		/*
+		 * If the snapshot has no heap of the process, `none` may have blocks from before
+		 * tracing began, which the census has found.
+		 */
 		free(none.blocks);
 		if (err == -ECANCELED || err == -ENOMEM)
 			break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs proofs. First, pictures of traced processes are taken, then the source reads its tables,
- * then unreachable blocks are found. In this order, processes need not be stopped while tables are
- * read: if a block was allocated well before the picture and is still in the tables, it existed at
- * the time of the picture.
+ * Runs proofs. First, pictures of traced processes are taken; then the source of the blocks reads
+ * its tables; then unreachable blocks are found. In this order, processes need not be stopped while
+ * tables are read: if a block was allocated well before the picture and is still in the tables, it
+ * existed at the time of the picture.
  *
  * A block is lost if it was definite in two successive pictures, or in a picture at the exit of the
  * process.
@@ -28,8 +28,8 @@ void proof__free(struct proof *proof);
 void proof__want_census(struct proof *proof);
 
 /*
- * Makes a process stop when it exits, by exit() or by a signal, before its memory is freed. At the
- * time of this call, the process must be stopped, and not be traced. Returns 0 or a negative errno.
+ * Makes a process stop when it exits, by exit() or by a signal, before its memory is freed. When
+ * this is called, the process must be stopped, but not be traced. Returns 0 or a negative errno.
  */
 int proof__watch_end(struct proof *proof, pid_t pid);
 /*
@@ -39,24 +39,25 @@ int proof__watch_end(struct proof *proof, pid_t pid);
 int proof__end_fd(const struct proof *proof);
 
 /*
- * Takes pictures. A process whose picture fails gets no proof. The reason is logged once per
- * process, unless a later picture may succeed. *ret_before_ns: only blocks allocated before this
- * time can be judged. Returns 0 or a negative errno.
+ * Takes a picture of each process. A process whose picture fails gets no proof. The reason for this
+ * is logged once per process, unless a later picture may succeed. *ret_before_ns: only blocks
+ * allocated before this time can be judged; 0 if there is no picture. Returns 0 or a negative
+ * errno.
  */
 int proof__begin(struct proof *proof, const struct traced_process *processes, size_t cnt,
 		 uint64_t deadline_ns, uint64_t *ret_before_ns);
 
 /*
- * Returns the pid of the copy of a process image that the picture of proof__begin() has made; 0 if
- * there is none. proof__finish() ends the copy.
+ * Returns the pid of the copy that proof__begin() has made of the process with this image number; 0
+ * if it has made none. proof__finish() ends the copy.
  */
 pid_t proof__copy_of(const struct proof *proof, uint32_t image);
 
 /*
- * Judges the blocks in the heaps of the snapshot, and fills in reachability for each site and the
- * totals. Frees these heaps and the pictures. Releases the lock (base/fair_lock.h) for other
- * threads while reading memory. Returns -ECANCELED if stop() returned true; then nothing is filled
- * in.
+ * Judges the blocks in the heaps of the snapshot, and fills in the reachability of each site and
+ * the totals. Frees these heaps and the pictures. While reading memory, releases the lock
+ * (base/fair_lock.h), so that other threads can run. Returns 0, -ECANCELED if stop() returned true,
+ * or another negative errno. After -ECANCELED, nothing is filled in.
  */
 int proof__finish(struct proof *proof, struct snapshot *snap, marking_stop_fn *stop, void *arg);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads functions, frames of generators, and the dictionaries of classes from a process. */
+/*
+ * Reads functions, frames of generators and dictionaries of classes from the memory of a process.
+ */
 #include "proof/python_code.h"
 
 #include <string.h>
@@ -10,16 +12,19 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Offset of the code in a function; the same in CPython 3.11 to 3.14. */
+/* Offset of the pointer to the code object in a function; the same in CPython 3.11 to 3.14. */
 #define FUNCTION_CODE 48
-/* Offset of the frame in a generator, coroutine or asynchronous generator. */
+/* Offset of the frame in a generator, coroutine or asynchronous generator, in bytes. */
 #define GENERATOR_FRAME(layout) ((layout)->version == 0x030b ? 80U : 72U)
 
-/* Offsets in a type and in a dictionary. */
+/*
+ * Offset of the pointer to the dictionary in a type object, and of the pointer to the keys in a
+ * dictionary.
+ */
 #define TYPE_DICT 264
 #define DICT_KEYS 32
 
-/* Maximum entries of a class's dictionary that are searched. */
+/* Maximum number of entries of a class's dictionary to search. */
 #define ENTRIES_MAX 64U
 
 static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size_t len)
@@ -60,7 +65,9 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
 }
 
-/* True if a script is neither part of the interpreter nor an installed package. */
+/*
+ * True if the file is a script that is neither part of the interpreter nor of an installed package.
+ */
 static bool is_own(const char *path)
 {
 	size_t len = strlen(path);
@@ -113,7 +120,10 @@ static bool is_constructor(const struct python_place *place)
 	return end && !strcmp(end, ".__init__");
 }
 
-/* Reads the place of a method. False if the object at `value` is not a method of the program. */
+/*
+ * Reads the function name, file and line of a method. False if the object at `value` is not a
+ * method of the program.
+ */
 static bool method_place(const struct memory *memory, const struct python_layout *layout,
 			 uint64_t value, struct python_place *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the lines of CPython's objects: a function has its code, a suspended generator or coroutine
- * has the frame in which it waits, and a class has its methods. Reads objects of CPython 3.11 to
- * 3.14; knows nothing of growth.
+ * Finds the source lines that belong to objects of CPython. A function has its code; a suspended
+ * generator or coroutine has the frame in which it is suspended; and a class has the code of its
+ * methods. Reads objects of CPython 3.11 to 3.14. Does not know which classes grow.
  */
 #ifndef PROOF_PYTHON_CODE_H
 #define PROOF_PYTHON_CODE_H
@@ -16,36 +16,46 @@
 enum python_code_kind {
 	PYTHON_WITHOUT_CODE,
 	PYTHON_FUNCTION,
-	PYTHON_SUSPENDED, /* a generator or coroutine */
+	PYTHON_SUSPENDED, /* a suspended generator or coroutine */
 };
 
-/* Where the code of an object is. */
+/* The code that belongs to an object. */
 struct python_code {
-	uint64_t addr;     /* address of the code object */
-	uint32_t distance; /* offset of the instruction from the code object; 0 for a function */
+	uint64_t addr; /* address of the code object */
+	/*
+	 * distance in bytes from the code object to the instruction where the object is suspended;
+	 * 0 for a function
+	 */
+	uint32_t distance;
 };
 
-/* Returns where the objects of a class have their code. */
+/* Returns the kind of code that objects of this class have. */
 enum python_code_kind python_code_kind_of(const char *class);
 
-/* Finds the code of an object, whose first word_cnt words are given. False if there is none. */
+/*
+ * Finds the code of an object. object: the first word_cnt words of the object. False if the object
+ * has no code, if the code is beyond these words, or if `layout` is NULL.
+ */
 bool python_code_find(const struct python_layout *layout, enum python_code_kind kind,
 		      const uint64_t *object, size_t word_cnt, struct python_code *ret);
 
 /*
- * Reads a number that distinguishes the code object at addr from a later one at this address. False
- * if there is no memory at addr, or if a part of the code object is not resident.
+ * Reads a number that distinguishes the code object at addr from any later code object at this
+ * address. False if there is no memory at addr, or if a part of the code object is not resident.
  */
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret);
 
-/* Reads name, file and line. False if the code is gone, or if it is not the program's own. */
+/*
+ * Reads the name of the function, the file and the line. False if the code object is gone, or if it
+ * is not the program's own code.
+ */
 bool python_code_place(const struct memory *memory, const struct python_layout *layout,
 		       const struct python_code *code, struct python_place *ret);
 
 /*
- * Like python_code_place(), for the first line of a class's __init__, or of its first method if
- * the class has no __init__. type: address of the class.
+ * Like python_code_place(), for the first line of a class's __init__ method, or of its first method
+ * if it has no __init__. type: address of the class's type object.
  */
 bool python_class_place(const struct memory *memory, const struct python_layout *layout,
 			uint64_t type, struct python_place *ret);

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the head of a dictionary's keys, which their indexes and the entries follow. */
+/*
+ * Reads the head of a PyDictKeysObject, which is followed by a table of indexes and then by the
+ * entries.
+ */
 #include "proof/python_dict.h"
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum sizes of the indexes, as powers of two. Few keys can be shared. */
+/*
+ * Maximum sizes in bytes of the table of indexes, as log2. Shared keys are few, so their table is
+ * smaller.
+ */
 #define LOG2_INDEX_BYTES_MAX 16
 #define LOG2_SHARED_INDEX_BYTES_MAX 8
 
@@ -29,7 +35,10 @@ bool python_keys_read(const struct memory *memory, uint64_t addr, struct python_
 	    (head.kind == PYTHON_KEYS_SHARED &&
 	     head.log2_index_bytes > LOG2_SHARED_INDEX_BYTES_MAX))
 		return false;
-	/* Only keys that may not be strings are stored with their hash. */
+	/*
+	 * An entry contains the hash of its key only if some keys may be other objects than
+	 * strings.
+	 */
 	hash_bytes = head.kind == PYTHON_KEYS_GENERAL ? WORD : 0;
 	*ret = (struct python_keys){
 		.kind = head.kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the entries of a dictionary by the object with its keys (PyDictKeysObject), which CPython
- * 3.11 to 3.14 lay out the same.
+ * Finds the entries of a dictionary in its PyDictKeysObject. The layout of this object is the same
+ * in CPython 3.11 to 3.14.
  */
 #ifndef PROOF_PYTHON_DICT_H
 #define PROOF_PYTHON_DICT_H
@@ -14,18 +14,21 @@
 enum python_keys_kind {
 	PYTHON_KEYS_GENERAL,
 	PYTHON_KEYS_STRINGS, /* all keys are strings */
-	PYTHON_KEYS_SHARED,  /* strings that several dictionaries share: values are elsewhere */
+	/* keys are strings that several dictionaries share; the values are elsewhere */
+	PYTHON_KEYS_SHARED,
 	PYTHON_KEYS_KIND_CNT,
 };
 
 struct python_keys {
 	enum python_keys_kind kind;
-	uint64_t cnt;   /* number of entries, including deleted ones */
-	uint64_t first; /* address of the first pointer to a key; a pointer to a value follows */
-	uint64_t key_bytes; /* distance from one key to the next */
+	uint64_t cnt; /* number of entries, including deleted ones */
+	/* address of the pointer to the first key; the pointer to the value of this key follows */
+	uint64_t first;
+	/* distance in bytes from the pointer to one key to that to the next key */
+	uint64_t key_bytes;
 };
 
-/* Reads the head of the object at addr. Returns false if it cannot be one with keys. */
+/* Reads the head of a PyDictKeysObject at addr. False if there cannot be such an object. */
 bool python_keys_read(const struct memory *memory, uint64_t addr, struct python_keys *ret);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds objects in pools and in glibc's heap, and recognises their classes by their type pointers.
- * Keeps the numbers of the first reading for comparison.
+ * Finds objects in CPython's pools and in glibc's heap, and recognises their classes by their type
+ * pointers. Keeps the numbers of the first reading for comparison.
  */
 #include "proof/python_heap.h"
 
@@ -24,13 +24,19 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Number of chunks after which the clock is read. */
+/* Number of chunks that are counted between two checks of the clock. */
 #define CHUNKS_PER_LOOK 1024U
 
-/* Number of bytes to read from each chunk: enough to include where a generator waits. */
+/*
+ * Number of bytes to read from each chunk: enough for the fields of a generator that say where it
+ * is suspended.
+ */
 #define CHUNK_BYTES 192U
 
-/* Maximum sizes of the tables, so that a hostile process cannot make them grow without limit. */
+/*
+ * Maximum number of entries of each table, so that a hostile process cannot make the tables grow
+ * without limit.
+ */
 #define CLASSES_MAX 65536U
 #define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
@@ -42,54 +48,62 @@
 #define NAME_NS 5000000000ULL
 
 /*
- * Minimum number of items of a container, and minimum growth of a class or container, in objects or
- * items. Less is not worth reporting.
+ * ITEMS_MIN: minimum number of items for a container to be watched. MORE_MIN: minimum growth, in
+ * objects or items, of a class or container to report.
  */
 #define ITEMS_MIN 32U
 #define MORE_MIN 16U
 
 /*
- * A class is reported with its place if no class gained more than OBJECTS_PER_PLACE times as many
- * objects. The places of at most PLACES_MAX classes are read.
+ * For one class, the report shows a place in the program's source. This class must have grown by at
+ * least 1/OBJECTS_PER_PLACE of the number of objects by which any class grew most. The places of at
+ * most PLACES_MAX classes are read.
  */
 #define OBJECTS_PER_PLACE 8U
 #define PLACES_MAX 8U
 
 /*
- * A container is reported if it grew in at least RISES_MIN readings and in at least half of all its
- * readings, last grew at most LATELY readings ago, and never shrank. A shorter series may be due to
- * temporary containers that had the same address one after another.
+ * A container is reported if it grew in at least RISES_MIN readings and in at least half of the
+ * readings that found it, last grew at most LATELY readings ago, and never shrank. With less
+ * growth, it may not be one container, but several temporary ones that had the same address one
+ * after another.
  */
 #define RISES_MIN 3U
 #define LATELY 2U
 
-/* Parts of PyTypeObject, in words; they are the same in CPython 3.8 to 3.14. */
+/*
+ * Offsets of fields of PyTypeObject, and its minimum size, in 8-byte words; they are the same in
+ * CPython 3.8 to 3.14.
+ */
 enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, TYPE_WORDS = 22 };
 #define BASIC_SIZE_MAX 65536U
 #define ITEM_SIZE_MAX 1024U
-#define FLAG_HEAP_TYPE (1ULL << 9) /* all classes of scripts have it */
+#define FLAG_HEAP_TYPE (1ULL << 9) /* set for all classes that scripts define */
 #define FLAG_READY (1ULL << 12)
 #define FLAG_LIST (1ULL << 25)
 #define FLAG_DICT (1ULL << 29)
 
-/* Words of a container: its number of items, and the address of its items. 0 if there is none. */
+/*
+ * Offsets in a container object, in 8-byte words: of the number of items, and of the address of the
+ * items. Both are 0 if objects of the class are no containers.
+ */
 struct places {
 	size_t cnt;
 	size_t items;
 };
 
-/* A class, or the objects of a class that share their code. */
+/* The count of the objects of a class, or of those objects of a class that share their code. */
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	struct places places;
 	enum python_code_kind code_kind;
 	uint32_t cookie; /* python_code_cookie() of the code that the objects share */
 	bool may_have_methods;
-	uint32_t distance; /* where most of the objects wait: see struct python_code */
-	uint64_t votes;    /* lead of this distance in this reading (Boyer-Moore majority vote) */
+	uint32_t distance; /* where most of the objects are suspended: see struct python_code */
+	uint64_t votes;    /* lead of `distance` in this reading (Boyer-Moore majority vote) */
 	uint64_t count, bytes;
-	uint64_t first_count, first_bytes; /* numbers of the first reading */
-	uint64_t before;                   /* count of the previous reading */
+	uint64_t first_count, first_bytes; /* `count` and `bytes` of the first reading */
+	uint64_t before;                   /* `count` of the previous reading */
 };
 
 struct container {
@@ -97,9 +111,9 @@ struct container {
 	uint64_t items, first_items;
 	uint64_t first_ns;
 	unsigned int readings, rises;
-	unsigned int since_rise; /* number of readings since it last grew */
+	unsigned int since_rise; /* number of readings since the container last grew */
 	bool has_shrunk;
-	bool is_searched; /* the name was searched for */
+	bool is_searched; /* true if the container's name was searched for */
 	struct python_named named;
 };
 
@@ -107,10 +121,10 @@ struct python_heap {
 	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
 	struct hash_map codes;      /* struct counted_class, keyed by key_of_code() */
 	struct hash_map rejected;   /* addresses at which there is no class; values are unused */
-	struct hash_map containers; /* struct container, keyed by address */
+	struct hash_map containers; /* struct container, keyed by the object's address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
-	enum python_allocator allocator; /* result of the latest reading */
+	enum python_allocator allocator; /* allocator of most objects in the latest reading */
 };
 
 /* A reading in progress. */
@@ -119,14 +133,16 @@ struct reading {
 	const struct memory *memory;
 	const struct python_layout *layout; /* NULL if lines cannot be read */
 	uint64_t now_ns;
-	struct hash_map containers; /* containers found in this reading */
+	/* struct container of those found in this reading, keyed by address */
+	struct hash_map containers;
 	unsigned char *pool;
-	uint64_t next; /* end of the memory that was searched for pools */
+	uint64_t next; /* end of the memory that was already searched for pools */
 	struct heap_reader chunks;
 	uint64_t chunk_cnt;
-	uint64_t pool_objects, chunk_objects; /* number of objects found */
-	uint64_t deadline_ns;                 /* CLOCK_MONOTONIC */
-	uint64_t cpu_deadline_ns;             /* COUNT_CLOCK */
+	/* number of objects found in pools and in chunks of glibc's heap */
+	uint64_t pool_objects, chunk_objects;
+	uint64_t deadline_ns;     /* CLOCK_MONOTONIC */
+	uint64_t cpu_deadline_ns; /* COUNT_CLOCK */
 };
 
 static void free_values(struct hash_map *map)
@@ -186,7 +202,10 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 	return true;
 }
 
-/* The items of a deque are in several blocks, of which the last one is returned. */
+/*
+ * Returns where the objects of a class have the number and the address of their items. The items of
+ * a deque are in several blocks; its address is that of the last block.
+ */
 static struct places places_of(const char *name, uint64_t flags)
 {
 	if (flags & FLAG_LIST)
@@ -197,7 +216,7 @@ static struct places places_of(const char *name, uint64_t flags)
 					: (struct places){.cnt = 3, .items = 5};
 }
 
-/* Reads a class. False if the address is not that of a class. */
+/* Reads the class whose type object is at addr. False if there is no type object. */
 static bool read_class(const struct memory *memory, uint64_t addr, struct counted_class *ret)
 {
 	uint64_t words[TYPE_WORDS];
@@ -215,8 +234,8 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 }
 
 /*
- * Adds the class whose type object is at addr, and returns it. NULL if addr has no type object, a
- * table is full, or memory runs out.
+ * Adds the class whose type object is at addr, and returns it. Returns NULL if there is no type
+ * object, if a table is full, or if memory runs out.
  */
 static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 {
@@ -227,7 +246,7 @@ static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 	    heap->classes.cnt >= CLASSES_MAX)
 		return NULL;
 	if (!read_class(reading->memory, addr, &found)) {
-		/* If memory runs out here, the address is read again later, which is harmless. */
+		/* If hash_map_set() fails, the address is read again later, which is harmless. */
 		hash_map_set(&heap->rejected, addr, heap);
 		return NULL;
 	}
@@ -242,9 +261,9 @@ static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 }
 
 /*
- * True if this may be an object: the lower half of its first word, the reference count, is not 0,
- * and its second word may be an address. Since CPython 3.14, the upper half of the first word has
- * flags.
+ * True if an object may begin here: the lower half of its first word, the reference count, is not
+ * 0, and its second word may be an address. Since CPython 3.14, the upper half of the first word
+ * has flags.
  */
 static bool may_be_object(const uint64_t *object)
 {
@@ -252,9 +271,9 @@ static bool may_be_object(const uint64_t *object)
 }
 
 /*
- * Returns the class of the object in a block, NULL if there is no object. *ret_object: the object's
- * first word. If the garbage collector tracks the object, the collector's header of two words
- * precedes it; two more words precede the header if the object has attributes.
+ * Returns the class of the object in a block, NULL if the block has no object. *ret_object: first
+ * word of the object. If the garbage collector tracks the object, a header of two words precedes
+ * the object; two more words precede this header if the object has attributes.
  */
 static struct counted_class *find_class(struct reading *reading, const uint64_t *block,
 					size_t word_cnt, const uint64_t **ret_object)
@@ -263,7 +282,10 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 	const size_t cnt = sizeof(places) / sizeof(*places);
 	struct counted_class *class = NULL;
 
-	/* Most classes are known. Look for these first, so that few addresses must be read. */
+	/*
+	 * Most classes are known. First try only known classes at each place, so that few addresses
+	 * must be read.
+	 */
 	for (size_t i = 0; !class && i < 2 * cnt; i++) {
 		const uint64_t *object = block + places[i % cnt];
 
@@ -276,7 +298,10 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 	return class;
 }
 
-/* A function and the coroutines that it returned have the same code. */
+/*
+ * Returns the key of objects in the table python_heap.codes. It includes the kind, because a
+ * function and the coroutines that it returned have the same code.
+ */
 static uint64_t key_of_code(uint64_t code, enum python_code_kind kind)
 {
 	return code | kind;
@@ -287,7 +312,10 @@ static uint64_t code_of_key(uint64_t key)
 	return key & ~(uint64_t)(WORD - 1);
 }
 
-/* Returns the objects of a class that have this code; NULL if the table is full. */
+/*
+ * Returns the element of python_heap.codes for the objects of a class that have this code, and adds
+ * it if needed. NULL if the table is full or memory runs out.
+ */
 static struct counted_class *class_of_code(struct python_heap *heap,
 					   const struct counted_class *class, uint64_t code)
 {
@@ -313,7 +341,10 @@ static void vote(struct counted_class *class, uint32_t distance)
 	class->votes += class->distance == distance ? 1 : UINT64_MAX;
 }
 
-/* Functions, generators and coroutines are counted by their code instead of their class. */
+/*
+ * Returns the count to which an object belongs: functions, generators and coroutines are counted by
+ * their code instead of their class.
+ */
 static struct counted_class *by_code(struct reading *reading, struct counted_class *class,
 				     const uint64_t *object, size_t word_cnt)
 {
@@ -358,8 +389,8 @@ static int add_container(struct reading *reading, uint64_t type, uint64_t addr, 
 }
 
 /*
- * Counts the object in a block. block: first words of the block at addr; bytes: size of the block;
- * sum: the number of objects to be increased.
+ * Counts the object in a block, if there is one. block: first word_cnt words of the block; addr:
+ * address of the block; bytes: size of the block; sum: a counter of objects to increment.
  */
 static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
 		      uint64_t addr, uint64_t *sum)
@@ -378,11 +409,14 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 		return 0;
 	items = object[class->places.cnt];
 	addr += (uint64_t)(object - block) * WORD;
-	/* A damaged heap may have the same block twice. */
+	/* A damaged heap may have the same block twice: add its container only once. */
 	if (hash_map_get(&reading->containers, addr) ||
 	    reading->containers.cnt >= 2 * CONTAINERS_MAX)
 		return 0;
-	/* Ignore small containers, except known ones: their growth would be forgotten. */
+	/*
+	 * Ignore containers with few or impossibly many items, unless the previous reading found
+	 * them: otherwise their recorded growth would be lost.
+	 */
 	if (!hash_map_get(&reading->heap->containers, addr) &&
 	    (items < ITEMS_MIN || items > UINT32_MAX || reading->containers.cnt >= CONTAINERS_MAX))
 		return 0;
@@ -408,8 +442,8 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 }
 
 /*
- * Reads a pool, if one begins at addr. Reads the header first, because most addresses may have no
- * pool.
+ * Reads the pool at addr. False if there is no pool. Reads the header first, because most addresses
+ * may have no pool.
  */
 static bool read_pool(struct reading *reading, uint64_t addr)
 {
@@ -429,7 +463,7 @@ static bool is_late(const struct reading *reading)
 	       clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns;
 }
 
-/* Searches a run of pages for pools. A pool may begin in this run and end in the next. */
+/* Searches a run of pages for pools. A pool may begin in this run and end in the next run. */
 static int visit_run(void *arg, uint64_t start, uint64_t end)
 {
 	struct reading *reading = arg;
@@ -466,8 +500,8 @@ static int visit_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Counts the objects in glibc's heap: with PYTHONMALLOC=malloc all objects, otherwise only large
- * ones.
+ * Counts the objects in glibc's heap: all objects with PYTHONMALLOC=malloc, otherwise only large
+ * ones. Returns 0, -ETIMEDOUT, -EAGAIN or -ENOMEM.
  */
 static int read_chunks(struct reading *reading)
 {
@@ -503,7 +537,7 @@ static int read_pools(struct reading *reading)
 	return err;
 }
 
-/* True if the memory reads as zeros, as memory that is not resident does. */
+/* True if the memory at addr reads as zeros, which is so for all memory that is not resident. */
 static bool is_absent(const struct memory *memory, uint64_t addr)
 {
 	uint64_t words[2];
@@ -512,7 +546,7 @@ static bool is_absent(const struct memory *memory, uint64_t addr)
 	       !words[0] && !words[1];
 }
 
-/* True if the type object at addr is still that of the class. */
+/* True if the type object at addr is still that of the class, or is not resident. */
 static bool is_same_class(const struct reading *reading, uint64_t addr, struct counted_class *class)
 {
 	struct counted_class now = {.count = 0};
@@ -522,15 +556,15 @@ static bool is_same_class(const struct reading *reading, uint64_t addr, struct c
 }
 
 /*
- * True if the code had objects. Programs that make code at run time would fill the table with other
- * code.
+ * True if the code had objects in the previous or the first reading. Code without objects is
+ * dropped from the table: otherwise programs that make code at run time would fill it.
  */
 static bool has_objects(const struct reading *reading, uint64_t key, struct counted_class *class)
 {
 	return class->count || class->first_count;
 }
 
-/* Forgets those classes of a table that is_kept() returns false for. */
+/* Removes those classes from a table for which is_kept() returns false. Returns 0 or -ENOMEM. */
 static int drop_classes(struct hash_map *classes, const struct reading *reading,
 			bool (*is_kept)(const struct reading *reading, uint64_t key,
 					struct counted_class *class))
@@ -573,7 +607,10 @@ static int begin_reading(const struct reading *reading)
 		heap->first_ns = reading->now_ns;
 	begin_counts(&heap->classes);
 	begin_counts(&heap->codes);
-	/* Check rejected addresses again: their pages may be resident now. */
+	/*
+	 * Empty the table of rejected addresses, so that these are checked again: the memory there
+	 * may be resident now.
+	 */
 	hash_map_deinit(&heap->rejected);
 	heap->rejected = (struct hash_map){0};
 	return err;
@@ -601,13 +638,19 @@ static uint64_t more_objects(const struct counted_class *class)
 	return class->count - class->first_count;
 }
 
-/* A growing class. key: its key in the table of classes; address of its type, or key_of_code(). */
+/*
+ * A class that grows. key: its key in python_heap.classes (the address of its type object) or in
+ * python_heap.codes (from key_of_code()).
+ */
 struct grown {
 	const struct counted_class *class;
 	uint64_t key;
 };
 
-/* The growing classes that rank highest by one of their numbers, the highest first. */
+/*
+ * The growing classes for which rank() returns the highest numbers, in descending order of these
+ * numbers.
+ */
 struct ranking {
 	uint64_t (*rank)(const struct counted_class *class);
 	bool (*is_wanted)(const struct counted_class *class);
@@ -629,7 +672,10 @@ static void rank_class(struct ranking *ranking, struct grown grown)
 	ranking->items[at] = grown;
 }
 
-/* Finds classes that grew since the first reading, and did not shrink since the previous one. */
+/*
+ * Adds to a ranking those classes of a table that grew since the first reading, and did not shrink
+ * since the previous reading.
+ */
 static void rank_classes(const struct hash_map *classes, struct ranking *ranking)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -671,8 +717,9 @@ static bool read_place(const struct reading *reading, const struct grown *grown,
 }
 
 /*
- * Finds the class with the most new objects of those whose place is in the program's own scripts.
- * most: number of objects that the class with the most new objects has gained.
+ * Among the classes whose place is in the program's own scripts, finds the class that grew by the
+ * most objects, and reads its place. most: number of objects by which any class grew most. NULL if
+ * there is no such class.
  */
 static const struct counted_class *find_place(const struct reading *reading, uint64_t most,
 					      struct python_place *ret)
@@ -702,7 +749,10 @@ static void list_class(const struct reading *reading, const struct counted_class
 	memcpy(ret->name, class->name, sizeof(ret->name));
 }
 
-/* Lists the classes that gained the most bytes. One of them is a class with a place, if any has. */
+/*
+ * Lists the classes that grew by the most bytes. The class that find_place() finds is always
+ * listed, with its place, if need be instead of the last class.
+ */
 static void list_classes(const struct reading *reading, struct python_growth *ret)
 {
 	struct ranking first = {.rank = more_objects, .is_wanted = is_any, .max = 1};
@@ -737,7 +787,10 @@ static bool keeps_growing(const struct container *container)
 	       more_items(container) >= MORE_MIN;
 }
 
-/* Finds those growing containers that gained the most items. Returns their number. */
+/*
+ * Finds the containers that keep growing and grew by the most items, in descending order. Returns
+ * their number.
+ */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
 {
@@ -761,7 +814,7 @@ static size_t find_growing(const struct python_heap *heap,
 	return cnt;
 }
 
-/* Returns the time until which names are searched for. */
+/* Returns the deadline of the search for names. */
 static uint64_t name_deadline_ns(const struct reading *reading)
 {
 	uint64_t deadline_ns = clock_deadline_ns(NAME_NS);
@@ -769,7 +822,7 @@ static uint64_t name_deadline_ns(const struct reading *reading)
 	return deadline_ns < reading->deadline_ns ? deadline_ns : reading->deadline_ns;
 }
 
-/* Searches for the names of those containers whose names have not been searched for yet. */
+/* Searches for the names of the given containers whose names were not searched for yet. */
 static int name_containers(const struct reading *reading, struct container *const *containers,
 			   size_t cnt)
 {
@@ -792,7 +845,7 @@ static int name_containers(const struct reading *reading, struct container *cons
 	return err;
 }
 
-/* Returns the address of a container's items; 0 if it cannot be read. */
+/* Returns the address of a container's items; 0 if this address cannot be read. */
 static uint64_t items_of(const struct memory *memory, const struct container *container,
 			 const struct counted_class *class)
 {
@@ -803,12 +856,15 @@ static uint64_t items_of(const struct memory *memory, const struct container *co
 		       : 0;
 }
 
-/* Words of a set's table that are read. Each item has two words; the first is its address. */
+/*
+ * Number of 8-byte words to read from a set's table. Each item takes two words, of which the first
+ * is its address.
+ */
 #define SET_WORDS 128U
 
 /*
- * True if a container is a set of weak references, which keep no object alive, such as the set in a
- * WeakSet. Checks the first items.
+ * True if a container is a set of weak references, such as the set in a WeakSet. Weak references
+ * keep no object alive. Checks only the first items of the set.
  */
 static bool is_weak(const struct reading *reading, const struct container *container)
 {
@@ -825,7 +881,10 @@ static bool is_weak(const struct reading *reading, const struct container *conta
 	return false;
 }
 
-/* Moves sets of weak references behind containers that keep their items alive. */
+/*
+ * Moves sets of weak references to the end, after containers that keep their items alive. One pass
+ * is enough for two containers (PYTHON_CONTAINERS_MAX).
+ */
 static void put_weak_last(const struct reading *reading, struct container *containers[], size_t cnt)
 {
 	for (size_t i = 1; i < cnt; i++)
@@ -863,7 +922,10 @@ static int list_containers(const struct reading *reading, struct python_growth *
 	return err;
 }
 
-/* Adds the containers that this reading did not find to those that it found. */
+/*
+ * Adds the containers in `old`, which this incomplete reading did not find, to those that it found.
+ * Empties `old`.
+ */
 static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -891,8 +953,9 @@ static uint64_t drop_counts(struct hash_map *classes)
 }
 
 /*
- * Ends a reading that was cut. Returns by how many objects it has fewer than the previous reading;
- * PYTHON_UNCOUNTED_UNKNOWN if it does not have fewer.
+ * Ends a reading that ran out of time. Returns the number of objects that the previous reading
+ * counted minus the number that this reading counted; PYTHON_UNCOUNTED_UNKNOWN if this is not above
+ * 0.
  */
 static uint64_t end_cut_reading(const struct reading *reading)
 {
@@ -914,7 +977,7 @@ static int count_objects(struct reading *reading)
 		err = read_chunks(reading);
 	if (err == -EAGAIN || err == -ETIMEDOUT)
 		keep_containers(&heap->containers, &reading->containers);
-	/* The containers left in the old table were not found again. */
+	/* Free the containers that are still in the old table: this reading did not find them. */
 	free_values(&heap->containers);
 	heap->containers = reading->containers;
 	heap->allocator = reading->pool_objects > reading->chunk_objects ? PYTHON_ALLOCATOR_POOLS
@@ -923,8 +986,8 @@ static int count_objects(struct reading *reading)
 }
 
 /*
- * If new code has the address of code that is gone, makes all its objects count as new. Reads only
- * code that has enough objects to be reported.
+ * Looks for new code at the address of code that is gone, and makes all objects of such new code
+ * count as added since the first reading. Checks only code with enough objects to be reported.
  */
 static void check_codes(const struct reading *reading)
 {

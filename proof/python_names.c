@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A first search finds the pointers to the objects. If these pointers are not variables of a
- * module, a second search finds the pointers to the blocks that contain the first pointers.
+ * A first search of memory finds the pointers to the objects. If these pointers are not values of
+ * variables, a second search finds the pointers to the blocks that contain the pointers found
+ * first.
  */
 #include "proof/python_names.h"
 
@@ -19,29 +20,32 @@
 #define WINDOW_BYTES (1U << 18)
 #define WORD sizeof(uint64_t)
 
-/* Bounds on the work: bytes to search, and pointers to follow for each object. */
+/*
+ * Limits per search: number of bytes to search, and number of pointers to follow for each object.
+ */
 #define SEARCH_BYTES (2ULL << 30)
 #define POINTERS_MAX 1024U
-#define LATER_MAX 16U /* maximum targets per object in the second search */
+#define LATER_MAX 16U /* maximum number of targets per object in the second search */
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 /*
- * Pointers are followed only while at most SAME_KEYS_MAX pointers to the object had the same word
- * before them. An object may have thousands of bound methods, such as set.discard(), which point to
- * it, each after the same word. The last KEYS_MAX different words are compared.
+ * A pointer to an object is ignored if SAME_KEYS_MAX earlier pointers to this object were preceded
+ * by the same word in memory. The reason: an object may have thousands of bound methods, such as
+ * set.discard(), each with a pointer to the object after the same word. For each object, the last
+ * KEYS_MAX different words are remembered.
  */
 #define SAME_KEYS_MAX 4U
 #define KEYS_MAX 8U
 
 struct key {
 	uint64_t word;
-	unsigned int cnt; /* number of pointers after this word */
+	unsigned int cnt; /* number of pointers that directly follow this word */
 };
 
 struct target {
 	uint64_t start, end; /* pointers into this range are searched for */
 	size_t object;       /* index of the object to be named */
-	uint64_t slot;       /* address of the pointer to the object; 0 in the first search */
+	uint64_t slot; /* address of the pointer to the object to be named; 0 in the first search */
 };
 
 /*
@@ -66,7 +70,7 @@ struct search {
 	uint64_t deadline_ns;
 };
 
-/* Sets a name if it is better than the present one. */
+/* Sets the name of an object, unless it already has a name that is as good (enum python_name). */
 static void set_name(struct search *search, size_t object, enum python_name by, const char *name)
 {
 	struct python_named *named = &search->objects[object];
@@ -78,8 +82,8 @@ static void set_name(struct search *search, size_t object, enum python_name by, 
 }
 
 /*
- * Schedules a second search, for pointers to the block that contains slot. Does nothing if slot is
- * not in a pool.
+ * Adds a target to the second search: pointers to the block of CPython's allocator that contains
+ * `slot`. Does nothing if `slot` is not in a pool.
  */
 static void search_later(struct search *search, size_t object, uint64_t slot)
 {
@@ -100,7 +104,10 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 		(struct target){addr, addr + pool.block_bytes, object, slot};
 }
 
-/* Counts a pointer to the object after this word. True if there were enough of them before. */
+/*
+ * Counts a pointer to an object that directly follows `word` in memory. True if SAME_KEYS_MAX such
+ * pointers were counted before.
+ */
 static bool has_enough(struct search *search, size_t object, uint64_t word)
 {
 	struct key *keys = search->keys[object];
@@ -191,7 +198,10 @@ static void run(struct search *search)
 			return;
 }
 
-/* Prepares the second search. Leaves out objects whose names it could not improve. */
+/*
+ * Makes `later` the targets of the second search. Leaves out targets of objects that already have a
+ * name at least as good as any that the second search can find.
+ */
 static void take_later(struct search *search)
 {
 	search->target_cnt = 0;
@@ -203,7 +213,7 @@ static void take_later(struct search *search)
 int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt,
 		      uint64_t deadline_ns)
 {
-	/* The kernel copies between addresses at page boundaries two to three times as fast. */
+	/* The kernel copies between page-aligned addresses two to three times as fast as others. */
 	cleanup_free uint64_t *window = aligned_alloc(memory->page_size, WINDOW_BYTES);
 	struct search search = {.memory = memory,
 				.objects = objects,

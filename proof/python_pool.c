@@ -16,8 +16,8 @@ struct header {
 	uint64_t previous_pool;
 	uint32_t arena;
 	uint32_t size_class;
-	uint32_t next_offset;     /* of the first block that was never handed out */
-	uint32_t max_next_offset; /* of the last block */
+	uint32_t next_offset;     /* offset of the first block that was never allocated */
+	uint32_t max_next_offset; /* offset of the last block */
 };
 
 _Static_assert(sizeof(struct header) == PYTHON_POOL_HEADER_BYTES, "as in CPython");

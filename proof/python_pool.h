@@ -14,16 +14,19 @@
 struct python_pool {
 	uint64_t addr;
 	uint32_t block_bytes;
-	uint32_t block_cnt;                     /* blocks that were ever handed out */
-	uint64_t free[PYTHON_POOL_BLOCKS / 64]; /* bit n: block n is free */
+	uint32_t block_cnt; /* number of blocks that were ever allocated; they come first */
+	uint64_t free[PYTHON_POOL_BLOCKS / 64]; /* bit n is set if block n is free */
 };
 
-/* Parses the pool at addr, of PYTHON_POOL_BYTES bytes. False if there is no pool. */
+/*
+ * Parses a pool. bytes: PYTHON_POOL_BYTES bytes of memory from addr on. False if there is no pool
+ * at addr.
+ */
 bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 
 /*
- * Parses only the header, of PYTHON_POOL_HEADER_BYTES bytes, and does not set ret->free. False if
- * there is no pool.
+ * Parses only the header of a pool, and does not set ret->free. bytes: PYTHON_POOL_HEADER_BYTES
+ * bytes of memory from addr on. False if there is no pool at addr.
  */
 bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 

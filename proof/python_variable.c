@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads CPython 3's strings, and searches backwards from a pair of name and value to the first pair
- * of its dictionary.
+ * Reads string objects of CPython 3. Searches backwards from a pair of name and value to the first
+ * pair of the dictionary.
  */
 #include "proof/python_variable.h"
 
@@ -15,24 +15,24 @@
 #define WORD sizeof(uint64_t)
 #define PAIR (2 * WORD)
 
-/* Maximum number of pairs to search. */
+/* Maximum number of pairs of name and value to search backwards. */
 #define PAIRS_MOST 2048
 
 /* Offset of tp_name in PyTypeObject. */
 #define TYPE_NAME_AT 24
 
-/* Maximum words of a PyHeapTypeObject, which begins with a PyTypeObject. */
+/* Number of 8-byte words to read from a PyHeapTypeObject, which begins with a PyTypeObject. */
 #define TYPE_WORDS 160
 
 #define SHARED_KEYS_MOST 30
 
 /*
- * An object begins this number of bytes after the word that points to its values: in Python 3.11,
- * and in Python 3.12.
+ * Number of bytes between the start of an object and the pointer, before the object, to its
+ * attribute values: in Python 3.11, and in Python 3.12.
  */
 static const uint64_t values_before[] = {32, 24};
 
-/* Start of a PyASCIIObject. Up to Python 3.11, one more word follows before the characters. */
+/* A PyASCIIObject. Up to Python 3.11, one more word precedes the characters. */
 struct string {
 	uint64_t references;
 	uint64_t type;
@@ -61,7 +61,7 @@ static bool is_string_type(const struct memory *memory, uint64_t type)
 	       read_all(memory, name, text, sizeof(text)) && !memcmp(text, "str", sizeof(text));
 }
 
-/* Reads a string object that may be a name. */
+/* Reads the string object at addr. False if it cannot be a name. */
 static bool read_name(const struct memory *memory, uint64_t addr, char ret[PYTHON_NAME_BYTES])
 {
 	struct string string = {0};
@@ -126,8 +126,9 @@ static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t
 }
 
 /*
- * Finds the attribute's name. The offset at which a type has the pointer to its shared keys depends
- * on the Python version, so the keys are recognised by their content.
+ * Writes "CLASS.ATTRIBUTE" for the attribute value number `index` of an object. The offset at which
+ * a type object has the pointer to its shared keys depends on the Python version, so the keys are
+ * recognised by their content.
  */
 static bool read_attribute(const struct memory *memory, uint64_t object, uint64_t index,
 			   char ret[2 * PYTHON_NAME_BYTES])
@@ -149,7 +150,7 @@ static bool read_attribute(const struct memory *memory, uint64_t object, uint64_
 	return false;
 }
 
-/* True if all values are NULL or plausible addresses of objects. */
+/* True if all of the first `cnt` values are NULL or plausible addresses of objects. */
 static bool are_values(const struct memory *memory, uint64_t values, uint64_t cnt)
 {
 	uint64_t words[SHARED_KEYS_MOST];
@@ -167,7 +168,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 {
 	uint64_t index;
 
-	/* Python 3.12 stores the address minus 1, as a tag. */
+	/* Python 3.12 stores the address of the values minus 1, as a tag. */
 	values = (values + WORD - 1) & ~(uint64_t)(WORD - 1);
 	index = (slot - values) / WORD;
 	if (slot < values || index >= SHARED_KEYS_MOST || !are_values(memory, values, index + 1))
@@ -178,7 +179,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 	return false;
 }
 
-/* Returns the address of the first of the adjacent pairs that end at addr. */
+/* Returns the start of the adjacent pairs of name and value that end at addr. */
 static uint64_t first_pair(const struct memory *memory, uint64_t addr)
 {
 	uint64_t pairs[128][2];

@@ -3,7 +3,7 @@
  * Finds the name of the variable or attribute of a Python script to which a pointer belongs.
  * Variables are found by CPython's layout of a module's dictionary: it has pairs of name and value,
  * and the first name is "__name__". Attributes are found by the layout that CPython 3.11 and 3.12
- * use for objects whose __dict__ was never accessed. For any other dictionary, only the key of a
+ * use for objects whose __dict__ was never accessed. In all other dictionaries, only the key of a
  * value is found.
  */
 #ifndef PROOF_PYTHON_VARIABLE_H
@@ -19,15 +19,19 @@
 /* Writes "MODULE.VARIABLE". False if the pointer at slot is not the value of a variable. */
 bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES]);
 
-/* Writes the dictionary key of the value at slot. False if the key is not a name. */
+/* Writes the dictionary key of the value at slot. False if there is no key that is a name. */
 bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES]);
 
-/* True if an object is of the class with this name, of less than PYTHON_NAME_BYTES - 1 bytes. */
+/*
+ * True if the class of an object has this name, which must be shorter than PYTHON_NAME_BYTES - 1
+ * bytes.
+ */
 bool python_is(const struct memory *memory, uint64_t object, const char *class);
 
 /*
- * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's values, which
- * contains slot; holder: address of the pointer to this array. False if slot is not an attribute.
+ * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's attribute values,
+ * which contains slot; holder: address of the pointer to this array, which is shortly before the
+ * object. False if slot is not the value of an attribute.
  */
 bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t values, uint64_t holder,
 		      char ret[2 * PYTHON_NAME_BYTES]);

@@ -21,8 +21,8 @@
 #include "proof/stopped_threads.h"
 
 /*
- * PTRACE_GET_RSEQ_CONFIGURATION (since Linux 5.13) and PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
- * (since Linux 6.4).
+ * Numbers of PTRACE_GET_RSEQ_CONFIGURATION (since Linux 5.13) and
+ * PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG (since Linux 6.4).
  */
 #define GET_RSEQ 0x420f
 #define GET_DISPATCH 0x4211
@@ -218,9 +218,10 @@ static int signal_to_pass(int status)
 }
 
 /*
- * Resumes the thread until the next entry or exit of a system call. *ret_child: set if the thread
- * creates a process meanwhile. If SIGSTOP stops the process, the thread still runs to that entry or
- * exit.
+ * Resumes the thread until the next entry or exit of a system call. *ret_child: set to the pid of a
+ * process that the thread creates meanwhile. If SIGSTOP stops the process meanwhile, the thread
+ * still runs to the entry or exit. Returns 0, -EFAULT if the remote call caused a fault, or another
+ * negative errno.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)
 {
@@ -305,7 +306,8 @@ int remote_call_last(struct remote_caller *caller, long number)
 /*
  * Moves the thread from its stop at the exit of a remote call to a second stop, in the kernel's
  * handling of signals, before the thread runs any code. If the thread resumed from the first stop,
- * the kernel would not restart the system call that memleak interrupted.
+ * the kernel would not restart the system call that was interrupted when memleak stopped the
+ * thread.
  */
 static int stop_again(struct remote_caller *caller)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a stopped thread execute system calls on memleak's behalf, then restores it. The thread's
- * registers are overwritten until remote_caller_end(), so this process must neither exit nor give
- * up before that call.
+ * Makes a stopped thread execute system calls for memleak, then restores the thread. The thread's
+ * registers are overwritten until remote_caller_end(), so the tracer must not exit before that
+ * call.
  */
 #ifndef PROOF_REMOTE_CALL_H
 #define PROOF_REMOTE_CALL_H
@@ -33,23 +33,28 @@ uint64_t remote_call_place(pid_t pid);
 uint64_t remote_call_sequences(pid_t tid);
 
 /*
- * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. sequences: as returned
- * by remote_call_sequences(). is_ours: true if a remote call created the thread; the thread is then
- * killed if this process ends. Returns 0, -EAGAIN if the thread must not make a call now (e.g. in a
- * restartable sequence), or another negative errno; on failure the thread is unchanged.
+ * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. at: address of a
+ * system call instruction; sequences: as returned by remote_call_sequences(). is_ours: true if a
+ * remote call created the thread; the thread is then killed if this process ends. Returns 0,
+ * -EAGAIN if the thread must not make a call now (e.g. in a restartable sequence), or another
+ * negative errno; on failure the thread is unchanged.
  */
 int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, uint64_t sequences,
 			bool is_ours);
 
 /*
- * Makes one system call. *ret: result of the system call, or its negative errno. *ret_child:
- * process that the call created, which is traced and about to stop; 0 if none. Returns 0, or a
- * negative errno if the call was not made: the thread is gone, or cannot make a system call.
+ * Makes one system call. *ret: result of the system call, or its negative errno. *ret_child: pid of
+ * the process that the call created, which is traced and about to stop; 0 if it created none.
+ * Returns 0, or a negative errno if the call was not made: the thread is gone, or cannot make a
+ * system call.
  */
 int remote_call(struct remote_caller *caller, long number, const uint64_t arguments[6], long *ret,
 		pid_t *ret_child);
 
-/* Makes a system call that does not return, such as exit. */
+/*
+ * Makes a system call that does not return, such as exit. Returns 0 once the thread is gone, or a
+ * negative errno.
+ */
 int remote_call_last(struct remote_caller *caller, long number);
 
 /* Restores the stopped thread. Returns 0, or a negative errno if it is gone. */

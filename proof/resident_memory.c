@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the memory of a running process, page by page where pages are missing. */
+/*
+ * Reads the memory of a running process: runs of resident pages in one step, other pages one by
+ * one.
+ */
 #include "proof/resident_memory.h"
 
 #include <string.h>
@@ -21,7 +24,10 @@ bool resident_memory_has(const struct mapping *mapping)
 	return mapping->readable && !mapping->shared && live_memory_may_read(mapping);
 }
 
-/* Reads at most up to the end of the page. */
+/*
+ * Reads up to len bytes, but not beyond the end of the page. Reads zeros if the page is not
+ * resident.
+ */
 static ssize_t read_page(struct resident_memory *resident, uint64_t addr, char *buf, size_t len)
 {
 	const struct mapping *mapping = resident_memory_mapping(resident, addr);
@@ -37,7 +43,10 @@ static ssize_t read_page(struct resident_memory *resident, uint64_t addr, char *
 	return (ssize_t)len;
 }
 
-/* Returns how many of the len bytes at addr can be read before a page that is not resident. */
+/*
+ * Returns the number of bytes, at most len, from addr up to the next page that is not resident, or
+ * up to the end of the mapping.
+ */
 static size_t resident_len(struct resident_memory *resident, uint64_t addr, size_t len)
 {
 	const struct mapping *mapping = resident_memory_mapping(resident, addr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out from /proc/PID/pagemap which pages of a process are in memory. Reads entries of many
- * pages at a time.
+ * Finds the pages of a process that are in memory, from /proc/PID/pagemap. Reads the entries of
+ * many pages at a time.
  */
 #ifndef PROOF_RESIDENT_PAGES_H
 #define PROOF_RESIDENT_PAGES_H
@@ -21,8 +21,8 @@ struct resident_pages {
 	int pagemap_fd;
 	uint64_t page_size;
 	uint64_t zero_frame; /* frame number of the zero page, 0 if unknown */
-	uint64_t first;      /* page number of the first entry */
-	uint64_t cnt;        /* number of entries that were read */
+	uint64_t first;      /* page number (address / page_size) of the first entry in `entries` */
+	uint64_t cnt;        /* number of entries in `entries` */
 	uint64_t entries[RESIDENT_WINDOW];
 };
 

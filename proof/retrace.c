@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each step compares all words of memory with all places: the addresses to which pointers are
- * searched for. For each place, it keeps the words with the highest value at or below the place:
- * they point to the assumed start of the block that contains the place.
+ * A place is an address to which pointers are searched for. Each step compares all words of memory
+ * with all places. For each place, it keeps the words with the highest value at or below the place:
+ * these are pointers to the assumed start of the block that contains the place.
  */
 #include "proof/retrace.h"
 
@@ -28,18 +28,18 @@
 #define PLACES_MOST 256
 
 /*
- * Minimum of the time limit of a search, in nanoseconds. The limit is the duration of the proof if
- * that is longer.
+ * Minimum time limit of a search, in nanoseconds. If the proof took longer, the limit is the
+ * duration of the proof.
  */
 #define LEAST_NS 100000000ULL
 
 /*
- * Maximum distance in bytes from the target of a pointer to the place above it, if the pointer is
- * on a stack. Pointers with a larger distance are ignored.
+ * Maximum distance in bytes from the target of a pointer up to a place, if the pointer is in
+ * SIGHT_LAST memory, such as a stack. Pointers with a larger distance are ignored.
  */
 #define STACK_BYTES 512
 
-/* A piece of memory of one kind. */
+/* A piece of memory to search, of one kind. */
 struct piece {
 	uint64_t start;
 	uint64_t end;
@@ -48,7 +48,8 @@ struct piece {
 
 struct worker {
 	struct window window;
-	struct sight (*sights)[SIGHT_CNT]; /* pointers found for each place */
+	/* pointers that this worker has found, for each place and each kind of memory */
+	struct sight (*sights)[SIGHT_CNT];
 };
 
 struct round {
@@ -61,11 +62,11 @@ struct round {
 	size_t next_piece;
 	/* places from which this step searches, sorted by their field `high` */
 	struct retrace_place **places;
-	uint64_t *highs; /* field `high` of each of these places */
+	uint64_t *highs; /* field `high` of each element of `places` */
 	size_t cnt;
-	/* lowest address that is searched for: pointers to lower addresses are ignored */
+	/* lowest field `low` of all `places`: pointers to lower addresses are ignored */
 	uint64_t low;
-	/* size of the address range that is searched for, which begins at `low` */
+	/* size in bytes of the range from `low` to the highest field `high` of all `places` */
 	uint64_t span;
 	struct worker *workers;
 	size_t worker_cnt;
@@ -123,15 +124,17 @@ static void add_slot(struct sight *sight, uint64_t target, uint64_t slot)
 		sight->slots[sight->cnt++] = slot;
 }
 
-/* True if the slot is not in free memory of a heap. */
+/* True if the slot is not in the free memory of an allocator heap. */
 static bool is_in_use(const struct heap_proof *proof, uint64_t slot)
 {
 	return !heap_proof_is_free(proof, slot);
 }
 
 /*
- * Adds a word to the places at or above its target, in ascending order. Stops at a place that has a
- * better word: all places above that place have a better word, too.
+ * Adds the word at `slot`, which may be a pointer, to the places that may be in the block that
+ * begins at `word`. Goes through these places in ascending order. Stops at the first place with a
+ * better pointer, i.e. one to a higher address, because all places above it have a better pointer,
+ * too.
  */
 static void consider(const struct round *round, struct worker *worker, enum sight_of sort,
 		     uint64_t word, uint64_t slot)
@@ -142,7 +145,10 @@ static void consider(const struct round *round, struct worker *worker, enum sigh
 
 		if (word < sight->target || (word == sight->target && sight->cnt == RETRACE_SLOTS))
 			break;
-		/* Ignore a block's pointer to itself: it says nothing about the block's holder. */
+		/*
+		 * Ignore a pointer from the block to itself: it says nothing about the block's
+		 * holder.
+		 */
 		if (slot >= word && slot <= round->highs[i])
 			continue;
 		if (!is_in_use(round->proof, slot))
@@ -198,7 +204,7 @@ static int add_piece(struct round *round, uint64_t start, uint64_t end, enum sig
 	return 0;
 }
 
-/* Classifies memory. False if it must not be searched. */
+/* Classifies the memory at addr. False if it must not be searched. */
 static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sight_of *ret)
 {
 	switch (root_hint(picture, addr)) {
@@ -217,7 +223,7 @@ static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sigh
 	return true;
 }
 
-/* Adds a range of memory, which may span several mappings. */
+/* Adds a range of memory to the pieces to search. The range may span several mappings. */
 static int add_range(struct round *round, const struct root_range *range)
 {
 	const struct proc_maps *maps = &round->picture->memory->maps;
@@ -235,7 +241,10 @@ static int add_range(struct round *round, const struct root_range *range)
 	return err;
 }
 
-/* Adds all written memory that is not executable, both inside and outside of blocks. */
+/*
+ * Adds all written memory that is not executable to the pieces to search, both inside and outside
+ * of blocks.
+ */
 static int add_memory(struct round *round)
 {
 	const struct block_index no_blocks = {0};
@@ -279,7 +288,7 @@ static int by_high(const void *a, const void *b)
 		     (*(struct retrace_place *const *)b)->high);
 }
 
-/* Prepares a step, which searches from the places with index first and above. */
+/* Prepares a step, which searches from all places with the index `first` or above. */
 static void begin_step(struct round *round, size_t first)
 {
 	const struct retrace *retrace = round->retrace;
@@ -334,8 +343,8 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 }
 
 /*
- * Returns where the search continues from one of the slots of a place. Results are cached, because
- * finding them is slow and they are needed several times. Call with ascending indexes.
+ * Returns where the search continues from slot number `at` of a place. Results are cached, because
+ * finding them is slow and they are needed several times. Call with ascending numbers.
  */
 static struct retrace_way next_way(const struct round *round, struct retrace_place *place,
 				   size_t at)
@@ -353,7 +362,10 @@ static struct retrace_way next_way(const struct round *round, struct retrace_pla
 	return place->ways[at];
 }
 
-/* Checks what was found for a place. True if the way from the place to a root is now known. */
+/*
+ * Checks the pointers to a place that were found. True if the way from the place to a root is now
+ * known.
+ */
 static bool resolve(const struct round *round, struct retrace_place *place)
 {
 	const struct sight *global = &place->sights[SIGHT_VARIABLE];
@@ -390,7 +402,10 @@ static void resolve_all(const struct round *round)
 	}
 }
 
-/* Adds the places where the search continues after this step. */
+/*
+ * Adds the places where the search continues, for all places with an index of at least `first` and
+ * below `end` from which no way to a root is known yet.
+ */
 static int add_next(const struct round *round, struct retrace *retrace, size_t first, size_t end)
 {
 	int err = 0;
@@ -408,8 +423,9 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * Uses a slot on a stack as the holder of each block for which no other holder was found. Stacks
- * come last because they often have stale pointers, or copies of pointers from elsewhere.
+ * For each place for which no other holder was found, uses a slot in SIGHT_LAST memory, such as a
+ * stack, as the holder. This comes last because stacks often have stale pointers, or copies of
+ * pointers from elsewhere.
  */
 static void resolve_by_stacks(const struct round *round)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Searches backwards through memory whose blocks are unknown, such as memory allocated before
- * tracing began. From an address, finds pointers to the block that contains the address, then
- * pointers to the blocks that contain these pointers, and so on up to a variable or a stack. Each
- * step reads all memory of the process once, for all addresses at the same time.
+ * Finds the holders of blocks backwards through memory whose blocks are unknown, such as memory
+ * allocated before tracing began. From an address, finds pointers to the block that contains the
+ * address, then pointers to the blocks that contain these pointers, and so on up to a variable or a
+ * stack. Each step reads all memory of the process once, for all addresses at the same time.
  *
  * The block that contains an address is assumed to begin at the highest pointer target at or below
  * the address. So results are likely, but not certain.
@@ -13,11 +13,14 @@
 
 #include "proof/heap_proof.h"
 
-/* Maximum number of pointers to a block that are followed. */
+/* Maximum number of pointers to one block that are followed. */
 #define RETRACE_SLOTS 4
 #define RETRACE_NONE SIZE_MAX
 
-/* Pointers to the assumed start of a block, found in one kind of memory. */
+/*
+ * The pointers to the assumed start of a block that were found in one kind of memory. target: this
+ * start; slots: addresses of the pointers.
+ */
 struct sight {
 	uint64_t target;
 	uint64_t slots[RETRACE_SLOTS];
@@ -31,31 +34,45 @@ enum sight_of {
 	SIGHT_CNT,
 };
 
-/* Where the search continues after a slot was found. */
+/* Where the search continues after a pointer to a place was found at some slot (the found slot). */
 struct retrace_way {
-	bool is_end; /* true if the search ends: the slot is in a root with a known owner */
 	/*
-	 * Known block from which the search continues, NULL if there is none. If block is NULL and
-	 * slot is 0, the memory that contains the found slot is lost.
+	 * true if the search ends: the found slot, or the chain of holders of its block, leads to a
+	 * root with a known owner
+	 */
+	bool is_end;
+	/*
+	 * In a Python script, and if the found slot is not in a known block, `block` is NULL and
+	 * `slot` is the found slot itself. Otherwise, the search skips to the last block in the
+	 * chain of holders of the known block: `block` is that last block, and `slot` is the root
+	 * slot with the pointer to it (0 if unknown). But if the known block is lost, `block` is
+	 * NULL and `slot` is 0.
 	 */
 	const struct heap_block *block;
 	uint64_t slot;
 };
 
-/* A place from which to search: an address in an unknown block, or the start of a known block. */
+/*
+ * An address whose holders are searched for: an address in an unknown block, or the start of a
+ * known block.
+ */
 struct retrace_place {
 	uint64_t addr;
 	bool is_begin;
 	uint64_t low;  /* lowest possible start address of the block at addr */
-	uint64_t high; /* highest possible start address of this block */
+	uint64_t high; /* highest possible start address of the block at addr */
 	struct sight sights[SIGHT_CNT];
 	/* for each slot of SIGHT_MEMORY: where the search continues */
 	struct retrace_way ways[RETRACE_SLOTS];
 	size_t way_cnt; /* number of elements of `ways` that are filled in */
 	bool is_rooted; /* true if the way from here to a root is known */
-	/* if is_rooted: slot of the first pointer on the way */
+	/* if is_rooted: address of the first pointer on the way to the root */
 	uint64_t slot;
-	size_t next; /* if is_rooted: index of the next place, RETRACE_NONE at the root */
+	/*
+	 * if is_rooted: index of the next place on the way, RETRACE_NONE if the pointer is in the
+	 * root
+	 */
+	size_t next;
 };
 
 struct retrace {
@@ -65,21 +82,21 @@ struct retrace {
 };
 
 /*
- * Adds up to two places from which to search: the start of `block`, unless it is NULL, and the
- * address `slot`, unless it is 0. Returns 0 or -ENOMEM.
+ * Adds up to two places: the start of `block`, unless it is NULL, and the address `slot`, unless it
+ * is 0. Returns 0 or -ENOMEM.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 
 /*
- * Searches for at most as long as the proof took, or for up to 0.1 s if the proof was faster.
- * Existing places keep their indexes; new ones are appended. Returns 0 or -ENOMEM.
+ * Searches from all places. Takes at most as long as the proof took, or up to 0.1 s if the proof
+ * was faster. Existing places keep their indexes; new places are appended. Returns 0 or -ENOMEM.
  */
 int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);
 
 /*
- * Returns the place of the block or of the slot, if the way from that place to a root is known;
- * else NULL.
+ * Returns the place of `block`, or else of `slot`, from which the way to a root is known; NULL if
+ * neither is known.
  */
 const struct retrace_place *retrace_find(const struct retrace *retrace,
 					 const struct heap_block *block, uint64_t slot);

@@ -24,8 +24,8 @@ const struct thread_state *root_thread(const struct heap_picture *picture,
 }
 
 /*
- * True if the file's data extends beyond end, according to the ELF headers that are mapped in the
- * process. Also true if these headers cannot be read.
+ * True if the data of a file extends beyond `end`, according to the file's ELF headers, which are
+ * mapped at `begin`. Also true if these headers cannot be read.
  */
 static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
 {
@@ -53,8 +53,8 @@ static bool goes_on(const struct memory *memory, const struct mapping *begin, ui
 }
 
 /*
- * The .bss of a file is a mapping without a path directly after the file's writable data. Other
- * memory may be there, too, so check the ELF headers.
+ * Also recognises the .bss of a file: a mapping without a path directly after the file's writable
+ * data. Other memory may be in this place, too, so checks the ELF headers.
  */
 const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping)
 {
@@ -72,8 +72,9 @@ const struct mapping *root_file(const struct heap_picture *picture, const struct
 }
 
 /*
- * Classifies an address. *ret_file: file of a global variable. Call once per decision: headers read
- * from memory may change.
+ * Classifies an address. *ret_file: mapping of the file of a global variable; set only if the
+ * result is HOLDER_GLOBAL. Call only once for each decision: the result may change, since headers
+ * are read from the process's memory.
  */
 static enum holder_kind kind_of(const struct heap_picture *picture, uint64_t addr,
 				const struct mapping **ret_file)
@@ -98,8 +99,8 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr)
 }
 
 /*
- * Data of an allocator or of the C library may point to any block, so it does not identify an
- * owner. Neither do the data and stacks of an interpreter.
+ * The data of an allocator or of the C library may point to any block, so such data does not
+ * identify an owner. The same is true of the data and stacks of an interpreter.
  */
 enum root_hint root_hint(const struct heap_picture *picture, uint64_t addr)
 {

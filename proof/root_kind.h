@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Classifies root memory, by mappings and by stack pointers of threads. */
+/* Classifies root memory by its mapping and by the stack pointers of threads. */
 #ifndef PROOF_ROOT_KIND_H
 #define PROOF_ROOT_KIND_H
 
@@ -9,7 +9,7 @@
 const struct thread_state *root_thread(const struct heap_picture *picture,
 				       const struct mapping *mapping);
 
-/* Returns the file whose variables are in the mapping, NULL if there is none. */
+/* If the mapping contains variables of a file, returns a mapping of this file, else NULL. */
 const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping);
 
 enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr);
@@ -17,9 +17,12 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr);
 /* How well a root identifies the owner of a pointer. */
 enum root_hint {
 	ROOT_HINT_NONE,
-	/* data of a runtime: says nothing about the owner, and is not searched */
+	/*
+	 * data of an allocator or of the C library: says nothing about the owner, and is not
+	 * searched
+	 */
 	ROOT_HINT_RUNTIME,
-	ROOT_HINT_WEAK, /* used only if no other holder is found */
+	ROOT_HINT_WEAK, /* the root is used only if no other holder is found */
 	ROOT_HINT_GOOD,
 };
 

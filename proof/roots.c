@@ -8,7 +8,9 @@
 
 #include "base/array.h"
 
-/* Bytes below the stack pointer where leaf functions may have data (x86-64 ABI, 3.2.2). */
+/*
+ * Number of bytes below the stack pointer where leaf functions may have data (x86-64 ABI, 3.2.2).
+ */
 #ifdef __x86_64__
 #define RED_ZONE 128
 #else
@@ -17,8 +19,9 @@
 
 struct root_search {
 	const struct root_ranges *heaps;
-	size_t heap;   /* index of the first heap that may overlap the next range */
-	uint64_t from; /* address below which the mapping is unused */
+	/* index in `heaps` of the first range that may overlap the next range to add */
+	size_t heap;
+	uint64_t from; /* address below which the current mapping is unused */
 	struct root_ranges *ret;
 };
 
@@ -44,7 +47,7 @@ void root_ranges_deinit(struct root_ranges *ranges)
 	memset(ranges, 0, sizeof(*ranges));
 }
 
-/* Adds a range of memory, except for the walked heaps in it. */
+/* Adds a range of memory to the roots, except for the ranges in `heaps`. */
 static int add_written(void *arg, uint64_t start, uint64_t end)
 {
 	struct root_search *search = arg;
@@ -69,8 +72,8 @@ static bool is_guard(const struct mapping *mapping)
 }
 
 /*
- * True for the main stack, and for any mapping directly above a guard mapping: it may be the stack
- * of a thread.
+ * True for the main thread's stack; and for any mapping directly above a guard mapping, because it
+ * may be the stack of a thread.
  */
 static bool may_be_stack(const struct proc_maps *maps, const struct mapping *mapping)
 {
@@ -94,7 +97,7 @@ static uint64_t begin_of(const struct memory *memory, const struct thread_states
 	for (size_t i = 0; i < threads->cnt; i++) {
 		const struct thread_state *thread = &threads->items[i];
 
-		/* If the registers of a thread are unknown, its stack may be anywhere. */
+		/* If the stack pointer of any thread is unknown, this mapping may be its stack. */
 		if (!thread->known)
 			return mapping->start;
 		if (thread->sp >= mapping->start && thread->sp < mapping->end &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes a census of glibc's heap and counts the heap's resident pages. All other resident memory is
- * counted by mapping.
+ * Takes a census of glibc's heap, and counts the resident pages of the heap by the chunks on them.
+ * All other resident memory is counted by mapping.
  */
 #include "proof/rss_count.h"
 
@@ -16,7 +16,9 @@
 #include "proof/heap_pages.h"
 #include "proof/resident_memory.h"
 
-/* Maximum size in bytes of a guard: a mapping without permissions below a thread's stack. */
+/*
+ * Maximum size in bytes of a guard, which is a mapping without permissions below a thread's stack.
+ */
 #define GUARD_BYTES (64U << 10)
 
 struct count {
@@ -25,9 +27,10 @@ struct count {
 	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
-	const struct smaps *original; /* NULL, or of the process whose copy is read */
-	uint64_t *counted; /* bytes of each mapping that were counted as pages of the heap */
-	uint64_t *pinned;  /* for each site: the bytes that its blocks pin */
+	/* smaps of the process whose copy is read; NULL if no copy is read */
+	const struct smaps *original;
+	uint64_t *counted; /* for each mapping: bytes that were counted as pages of the heap */
+	uint64_t *pinned;  /* for each site: free bytes that its blocks pin */
 	size_t site_cnt;
 	struct rss rss;
 };
@@ -49,8 +52,8 @@ static void charge_owners(struct count *count, const struct heap_page *page, uin
 }
 
 /*
- * Counts a page of the heap. Skips pages of a file, such as the C library's data with the main
- * arena: these count as memory of the file.
+ * Counts a page of the heap, if it is resident. Skips pages of a file, such as the C library's data
+ * with the main arena: these count as memory of the file.
  */
 static void count_page(void *arg, const struct heap_page *page)
 {
@@ -107,8 +110,8 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 }
 
 /*
- * Returns the number of resident bytes of a block; 0 unless the block is in private anonymous
- * memory that is not a stack.
+ * Returns the number of resident bytes of a block; 0 if the block is not in private anonymous
+ * memory, or is in a stack.
  */
 static uint64_t resident_bytes(struct count *count, const struct heap_block *block)
 {
@@ -179,8 +182,8 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Counts the resident pages of a range whose chunks are not known. Pages that are only partly in
- * the range may be counted as pages of a heap.
+ * Counts the resident pages of an address range whose chunks are not known. Skips pages that are
+ * only partly in the range, because they may have been counted as pages of a heap.
  */
 static void count_unread(struct count *count, const struct heap_range *range)
 {
@@ -226,8 +229,8 @@ static int count_heap(struct count *count)
 }
 
 /*
- * Returns the resident bytes of a mapping. If a copy is read, these are the original process's,
- * except for private anonymous memory, whose pages the copy has, too.
+ * Returns the number of resident bytes of a mapping. If a copy is read, takes this number from the
+ * original process, except for private anonymous memory, whose pages the copy has, too.
  */
 static uint64_t rss_of(const struct count *count, size_t i)
 {
@@ -240,7 +243,10 @@ static uint64_t rss_of(const struct count *count, size_t i)
 		       : count->smaps->rss[i];
 }
 
-/* Adds the mappings that the copy has not inherited. */
+/*
+ * Adds the resident bytes of those mappings of the original process that the copy has not
+ * inherited.
+ */
 static void count_uninherited(struct count *count)
 {
 	const struct proc_maps *maps = &count->smaps->maps, *all = &count->original->maps;
@@ -255,8 +261,10 @@ static void count_uninherited(struct count *count)
 }
 
 /*
- * Adds the resident bytes that are not on pages of the heap to the sum for the kind of their
- * mapping. In mappings with heap pages, they count as RSS_MAPPED.
+ * Adds the resident bytes of each mapping, without those that were counted as pages of the heap.
+ * They are added to the sum for the kind of the mapping, but to RSS_MAPPED if the mapping has pages
+ * of the heap. If more pages of the heap were counted than the kernel reports as resident,
+ * subtracts the excess from RSS_LIVE.
  */
 static void count_rest(struct count *count)
 {
@@ -314,7 +322,7 @@ static size_t count_sites(const struct rss_blocks *blocks)
 	return cnt;
 }
 
-/* Adds a site to the list of sites that pin most, if it ranks among them so far. */
+/* Adds a site to the list of the sites that pin the most bytes, if it belongs there so far. */
 static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t bytes)
 {
 	size_t at = pinners->cnt;
@@ -329,8 +337,8 @@ static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t byt
 }
 
 /*
- * True if memory can still be read: a process that ends during the counting seems to have no
- * memory.
+ * True if the memory of the process can still be read. Without this check, a process that ended
+ * during the count would seem to have no memory.
  */
 static bool is_alive(const struct count *count)
 {

@@ -12,8 +12,8 @@
 #include "report/rss.h"
 
 /*
- * The blocks that memleak tracks, sorted by address. is_known: false if some blocks are unknown;
- * then there are no items.
+ * The blocks that memleak tracks, sorted by address. is_known: false if not all of these blocks are
+ * known; then there are no items.
  */
 struct rss_blocks {
 	bool is_known;
@@ -23,11 +23,11 @@ struct rss_blocks {
 
 /*
  * Counts the resident memory while the process runs. If the process changes an arena during the
- * count, the sums are approximate. Does not read pages that are not in memory. The pinned bytes of
- * a page are divided equally among the used chunks on it; *ret_pinners has the sums of the sites
- * that pin most. original: NULL, or the mappings of the running process if `files` and `smaps` are
- * of a copy of it; a copy lacks pages of files, and memory that children do not inherit. Returns 0,
- * -ESRCH if the process has ended, or -ENOMEM.
+ * count, the sums are approximate. Does not cause pages to be loaded into memory. The pinned bytes
+ * of a page are divided equally among the used chunks on the page; *ret_pinners lists the sites
+ * whose blocks pin the most bytes. original: NULL; or, if `files` and `smaps` are of a copy of the
+ * process, the mappings of the process itself, because the copy lacks pages of files and memory
+ * that children do not inherit. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	      const struct smaps *smaps, const struct smaps *original, struct rss *ret,

@@ -27,7 +27,7 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-/* A program and its version of Python, as in RSS_SMAPS of rss_server.h. */
+/* The arguments `program` and version of Python of the request RSS_SMAPS: see rss_server.h. */
 struct program {
 	uint64_t number;
 	uint32_t python;
@@ -181,7 +181,9 @@ static int take_answer(void *arg, struct message *answer)
 	return status;
 }
 
-/* Sends all requests of one reading. copy: as for rss_begin(). program: as in rss_server.h. */
+/*
+ * Sends all requests of one reading. copy, heap: as for rss_begin(). program: as in rss_server.h.
+ */
 static int begin(pid_t pid, pid_t copy, const struct heap *heap, const struct program *program,
 		 uint64_t deadline_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the resident memory of a process by use. A helper process without rights reads the heap.
+ * Counts the resident memory of a process by use. The heap is read by a helper process without
+ * rights.
  */
 #ifndef PROOF_RSS_READER_H
 #define PROOF_RSS_READER_H
@@ -13,19 +14,20 @@
 
 /*
  * Counts the resident memory of a process while it runs. deadline_ns: by CLOCK_MONOTONIC. Returns
- * 0; an errno of opening files in /proc/PID (-ENOENT, -ESRCH, -EACCES ...); -ETIMEDOUT after the
- * deadline; -EINTR if memleak is to end; -E2BIG if there are too many mappings; -EPIPE if the
- * helper process ended; or -ENOMEM.
+ * 0; the errno of a failure to open files in /proc/PID (-ENOENT, -ESRCH, -EACCES ...); -ETIMEDOUT
+ * after the deadline; -EINTR if memleak was asked to end; -E2BIG if there are too many mappings;
+ * -EPIPE if the helper process ended; or another negative errno, e.g. -ENOMEM.
  */
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 
 /*
- * Begins to read a process. heap: all blocks of the process that were allocated since tracing
- * began, so that all others are older; NULL if these blocks are not all known. counts_objects: also
- * count the growth of Python's objects, which only works if no other process is read in between.
- * copy: pid of a copy of the process that does not run, 0 if there is none; its heap is read
- * instead, so it must exist until the result is there. Call rss_take() before reading another
- * process. Returns 0 or an errno of rss_read().
+ * Begins to read the memory of the process of `tally`. heap: all blocks of the process that were
+ * allocated since tracing began, so that all other blocks are known to be older; NULL if not all of
+ * these blocks are known. counts_objects: true to also find Python's growing classes and
+ * containers, which only works if no other process is read between two readings of this one. copy:
+ * pid of a copy of the process, which does not run, 0 if there is none. The heap is read from the
+ * copy, so the copy must exist until rss_take() returns the result. Call rss_take() before reading
+ * another process. Returns 0 or an errno of rss_read().
  */
 int rss_begin(const struct process_tally *tally, const struct heap *heap, bool counts_objects,
 	      pid_t copy, uint64_t deadline_ns);
@@ -37,7 +39,7 @@ int rss_begin(const struct process_tally *tally, const struct heap *heap, bool c
  */
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret);
 
-/* Stops reading. */
+/* Stops reading, and ends the helper process. */
 void rss_stop(void);
 
 #endif

@@ -8,12 +8,15 @@
 
 struct rss_reading {
 	struct rss rss;
-	/* sites whose blocks pin most; their indexes come unchecked from the helper */
+	/*
+	 * the sites whose blocks pin the most memory; their indexes come unchecked from the helper
+	 */
 	struct rss_pinners pinners;
 	struct python_growth python;
 	/*
-	 * For each container, the index of the site whose block has its items, or
-	 * HEAP_BLOCK_NO_SITE. The indexes come unchecked from the helper.
+	 * For each element of python.containers, the index of the site of the block with the
+	 * container's items; HEAP_BLOCK_NO_SITE if unknown. The indexes come unchecked from the
+	 * helper.
 	 */
 	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
 };

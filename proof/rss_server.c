@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Receives open files of a process, and answers with the parts of its resident memory. */
+/* Receives open files of a process, and replies with the resident memory of the process by use. */
 #include "proof/rss_server.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 #define PIECE_BYTES (1U << 16)
 
 /*
- * Maximum time to count Python's objects, in nanoseconds. The process is waited for a few times as
- * long, so its resident memory is reported even if counting does not end in time.
+ * Maximum time to count Python's objects, in nanoseconds. memleak waits for the reply up to three
+ * times as long, so it reports resident memory even if the count does not end in time.
  */
 #define PYTHON_NS 20000000000ULL
 
@@ -31,8 +31,9 @@ struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
 	int original_fd;  /* smaps of the process if a copy of it is read; else -1 */
-	uint64_t program; /* the program of the previous reading; 0 if there was none */
-	const struct python_layout *layout; /* of the program; NULL if lines cannot be read */
+	uint64_t program; /* number of the program of the previous reading; 0 if there was none */
+	/* layout of this program's interpreter; NULL if source lines cannot be read */
+	const struct python_layout *layout;
 	struct python_heap *python;
 };
 
@@ -90,8 +91,8 @@ static void drop_blocks(struct rss_blocks *blocks)
 }
 
 /*
- * Forgets the Python objects of the previous reading if it was of a different program, or if it
- * could not count objects by lines.
+ * Forgets the counts of Python's objects if the previous reading was of another program, or used
+ * another layout (e.g. none).
  */
 static void set_program(struct rss_server *server, uint64_t program, uint32_t version)
 {
@@ -105,7 +106,10 @@ static void set_program(struct rss_server *server, uint64_t program, uint32_t ve
 	server->layout = layout;
 }
 
-/* Compares the address `key` with a block: 0 if it is inside the block. */
+/*
+ * Compares the address `key` with a block: 0 if the address is in the block, negative if it is
+ * below, positive if it is above.
+ */
 static int by_position(const void *key, const void *block)
 {
 	const struct heap_block *at = block;
@@ -116,7 +120,10 @@ static int by_position(const void *key, const void *block)
 	return addr - at->addr >= at->size;
 }
 
-/* Returns the site of the block at an address; HEAP_BLOCK_NO_SITE if there is none. */
+/*
+ * Returns the site of the block that contains an address; HEAP_BLOCK_NO_SITE if there is no such
+ * block.
+ */
 static uint32_t site_at(const struct rss_blocks *blocks, uint64_t addr)
 {
 	const struct heap_block *found = blocks->cnt ? bsearch(&addr, blocks->items, blocks->cnt,

@@ -10,7 +10,10 @@
 /* Maximum gap in bytes between two blocks that are read together. */
 #define NEAR_BYTES 4096
 
-/* Reported instead of a word if a block has too many pointers. No block contains this address. */
+/*
+ * Value of pointer.word that reports that a block has too many possible pointers. No block contains
+ * this address.
+ */
 #define CUT UINT64_MAX
 
 int scan_init(const struct memory *memory, const struct block_index *index, scan_found_fn *found,
@@ -40,7 +43,7 @@ void scan_deinit(struct scan *scan)
 	interior_deinit(&scan->interior);
 }
 
-/* Finds the block into which an interior pointer points. */
+/* Finds the block that contains the target of an interior pointer. */
 static void look_around(struct scan *scan, struct pointer *pointer)
 {
 	const struct block_index *index = scan->index;
@@ -109,8 +112,8 @@ void scan_word(struct scan *scan, uint64_t word, uint64_t slot)
 }
 
 /*
- * Scans the words that were read from addr. holder: block with the words, NO_BLOCK for root memory.
- * False if there are too many pointers.
+ * Scans words that were read from addr. holder: block that contains these words, NO_BLOCK for root
+ * memory. False if the block has too many possible pointers.
  */
 static bool scan_words(struct scan *scan, const uint64_t *words, size_t cnt, uint32_t holder,
 		       uint64_t addr)
@@ -180,8 +183,8 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end)
 }
 
 /*
- * Returns the end of the memory to read in one step: the first block, and the following blocks that
- * are close together.
+ * Returns the end of the memory to read in one step: the end of the first block, or of a later
+ * block if all blocks up to it are close together.
  */
 static uint64_t run_end(const struct scan *scan, const uint32_t *blocks, size_t cnt)
 {

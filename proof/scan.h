@@ -11,16 +11,21 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/* Maximum bytes per read, and number of pointers that are looked up together. */
+/* Maximum number of bytes per read, and number of pointers that are looked up together. */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 
 struct pointer {
 	uint64_t word;
-	uint64_t slot;   /* address of the word */
-	uint32_t holder; /* block that contains the slot; NO_BLOCK for a root */
-	uint32_t block;  /* block that word points to, never the holder; NO_BLOCK: see scan.most */
-	uint32_t offset; /* offset of the pointer's target in block */
+	uint64_t slot; /* address of the word */
+	/* index of the block that contains `slot`; NO_BLOCK if a root contains it */
+	uint32_t holder;
+	/*
+	 * index of the block that `word` points to, never `holder`; NO_BLOCK if `holder` has too
+	 * many possible pointers (see scan.most)
+	 */
+	uint32_t block;
+	uint32_t offset; /* offset of the pointer's target in the block */
 	size_t grain;
 };
 
@@ -35,8 +40,9 @@ struct scan {
 	scan_found_fn *found;
 	void *arg;
 	/*
-	 * Maximum number of possible pointers per block. After these, the rest of the block is
-	 * skipped, and a pointer with block NO_BLOCK is reported.
+	 * Maximum number of possible pointers per block. A possible pointer is a word with an
+	 * address between the first and the last block. After this number, the rest of the block is
+	 * skipped, and a pointer whose field `block` is NO_BLOCK is reported.
 	 */
 	size_t most;
 	size_t seen; /* number of possible pointers seen in the current block */
@@ -51,12 +57,14 @@ int scan_init(const struct memory *memory, const struct block_index *index, scan
 void scan_deinit(struct scan *scan);
 
 /*
- * Scans whole words from start to end, skipping unreadable pages. ahead: as for window_get().
- * Pointers may be reported after the call, at the latest by scan_flush().
+ * Scans whole words from start to end, skipping unreadable pages. holder: block that contains this
+ * memory, NO_BLOCK for root memory; ahead: as for window_get(). Pointers may be reported after the
+ * call, at the latest by scan_flush().
  */
 void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holder, size_t ahead);
 /*
- * Scans machine code, where words may be at any byte. The code must be root memory without blocks.
+ * Scans machine code, where pointers may be at any byte. The code must be root memory, and must not
+ * contain blocks.
  */
 void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses the lines that describe mappings, then the lines with their sizes. */
+/* First parses the lines that describe mappings, then the lines with the sizes of mappings. */
 #include "proof/smaps.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define KIB 1024U
 
-/* Returns the text that follows name and blanks, NULL if the line does not begin with name. */
+/* Returns the text that follows `name` and blanks, NULL if the line does not begin with `name`. */
 static const char *value_of(const char *line, const char *end, const char *name)
 {
 	size_t len = strlen(name);

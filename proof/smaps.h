@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses /proc/PID/smaps: mappings, and how much of each is in memory. */
+/* Parses /proc/PID/smaps: the mappings, and the resident size of each mapping. */
 #ifndef PROOF_SMAPS_H
 #define PROOF_SMAPS_H
 
@@ -14,7 +14,7 @@ struct smaps {
 	uint64_t huge; /* resident bytes in transparent huge pages of anonymous memory */
 };
 
-/* Parses the text of the file, and skips unknown lines. Returns 0 or -ENOMEM. */
+/* Parses the text of /proc/PID/smaps. Skips unknown lines. Returns 0 or -ENOMEM. */
 int smaps_parse(const char *text, size_t len, struct smaps *ret);
 void smaps_deinit(struct smaps *smaps);
 

@@ -13,13 +13,16 @@
 #define SOON_NS 10000000ULL
 
 /*
- * Maximum time to stop all threads, including the wait for threads that are ending; and pause
- * between two looks at all threads.
+ * STOP_ALL_NS: maximum time to stop all threads, including the wait for threads that are ending.
+ * ROUND_NS: pause between two looks at all threads meanwhile.
  */
 #define STOP_ALL_NS 2000000000ULL
 #define ROUND_NS 50000
 
-/* Maximum time to wait for a running thread; and pause between two looks at all threads. */
+/*
+ * WANTED_NS: maximum time to wait for a running thread. PAUSE_NS: pause between two looks at all
+ * threads meanwhile.
+ */
 #define WANTED_NS 250000000ULL
 #define PAUSE_NS 1000000
 
@@ -38,8 +41,8 @@ static bool is_stopped(const struct stop *stop, pid_t tid)
 }
 
 /*
- * True if the thread runs, or has run since an earlier look at all threads, even if it sleeps again
- * now. before: the earlier look, or NULL.
+ * True if the thread runs now, or has run since `before`, an earlier look at all threads, even if
+ * it sleeps again now. before: NULL if there was no earlier look.
  */
 static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
 {
@@ -49,7 +52,10 @@ static bool has_run(const struct live_threads *before, const struct memleak_thre
 	return !live_thread_is_idle(now) || !was || was->switches != now->switches;
 }
 
-/* Stops the threads that run or have run. *ret: true if there were such threads. */
+/*
+ * Stops the threads that run now, or have run since `before`, an earlier look at all threads, or
+ * NULL. *ret: true if there were such threads.
+ */
 static int stop_runners(struct stop *stop, const struct live_threads *before,
 			const struct live_threads *now, bool *ret)
 {
@@ -96,7 +102,7 @@ static int stop_next_runner(struct stop *stop, uint64_t deadline_ns)
 	return err;
 }
 
-/* Stops threads until all other threads sleep. Records all threads. */
+/* Stops running threads until all threads are stopped or asleep. Records all threads in `seen`. */
 static int stop_all(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(STOP_ALL_NS);
@@ -131,7 +137,10 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 		if (!err)
 			err = stop_all(&stop, deadline_ns);
 	}
-	/* No cleanup is needed: the caller ends the stop even after a failure. */
+	/*
+	 * No cleanup is needed here: the caller calls stop_end() and stop_deinit() even after a
+	 * failure.
+	 */
 	*ret = stop;
 	return err;
 }

@@ -12,8 +12,8 @@
 
 struct stop {
 	/*
-	 * Looks at threads. NULL if the kernel rejects the BPF program: then all threads are
-	 * stopped, because sleeping threads cannot be recognised.
+	 * Looks at threads with a BPF program. NULL if the kernel rejects the program: then all
+	 * threads are stopped, because sleeping threads cannot be recognised.
 	 */
 	struct thread_watch *watch;
 	pid_t pid;
@@ -23,23 +23,25 @@ struct stop {
 };
 
 /*
- * Stops all running threads. wants_one: if no thread runs, waits up to a quarter of a second for a
- * thread to run. After success, no thread runs, and ret->stopped has the stopped threads; it is
- * empty if all were asleep. Returns -EBUSY if another process traces the process, -EAGAIN if
- * threads come and go too fast, -ESRCH or -ETIMEDOUT. Call stop_end() and stop_deinit() in any
- * case.
+ * Stops all running threads. wants_one: true to wait up to a quarter of a second for a thread to
+ * run if no thread runs. After success, no thread runs, and ret->stopped has the stopped threads;
+ * it is empty if all threads were asleep. Returns 0, -EBUSY if another process traces the process,
+ * -EAGAIN if threads come and go too fast, -ESRCH, -ETIMEDOUT, or another negative errno. Call
+ * stop_end() and stop_deinit() even after a failure.
  */
 int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t deadline_ns,
 	       struct stop *ret);
 
 /*
- * Returns 0 if no thread has run since threads were last recorded. Otherwise stops the threads that
- * have run, records all threads anew, and returns -EAGAIN or another negative errno.
+ * Returns 0 if no thread has run since the threads were last recorded in `seen`. Otherwise stops
+ * the threads that have run, records all threads anew, and returns -EAGAIN or another negative
+ * errno.
  */
 int stop_confirm(struct stop *stop, uint64_t deadline_ns);
 
 /*
- * Records all threads anew, after remote calls by stopped threads. Returns 0 or a negative errno.
+ * Records all threads anew in `seen`, and stops those that run. Needed after stopped threads have
+ * made remote calls. Returns 0 or a negative errno.
  */
 int stop_renew(struct stop *stop, uint64_t deadline_ns);
 
@@ -51,8 +53,8 @@ const struct stopped_thread *stop_next_thread(const struct stop *stop,
 					      const struct stopped_thread *last);
 
 /*
- * Resumes all threads. False if some threads have not stopped yet, and so cannot be resumed; then
- * call again soon.
+ * Resumes all threads. False if some threads cannot be resumed yet, because they have not stopped
+ * yet; then call again soon.
  */
 bool stop_end(struct stop *stop);
 void stop_deinit(struct stop *stop);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Uses PTRACE_SEIZE and PTRACE_INTERRUPT, which the thread cannot notice. */
+/* Stops threads by PTRACE_SEIZE and PTRACE_INTERRUPT, which the threads cannot notice. */
 #include "proof/stopped_threads.h"
 
 #include <elf.h>
@@ -63,8 +63,8 @@ struct stopped_thread *stopped_threads_find(const struct stopped_threads *stoppe
 }
 
 /*
- * Returns -EBUSY if another process traces the thread. Returns 0 if the thread cannot be traced
- * because it is about to end: this is not an error.
+ * Returns the result of stopped_threads_add() for a thread that cannot be traced: -EBUSY if another
+ * process traces it; 0 if it is about to end, which is not an error.
  */
 static int why_not(pid_t tid)
 {
@@ -101,8 +101,9 @@ static int event_of(int status)
 }
 
 /*
- * Delivers a pending signal. The stop for this signal has cancelled PTRACE_INTERRUPT, so this
- * function repeats it first: the thread then stops again before it runs any code.
+ * Delivers a pending signal to the thread. The stop for this signal has cancelled PTRACE_INTERRUPT.
+ * So first repeats PTRACE_INTERRUPT: after the delivery, the thread stops again before it runs any
+ * code.
  */
 static void deliver_signal(const struct stopped_thread *thread, int status)
 {
@@ -186,7 +187,10 @@ int stopped_thread_next_stop(pid_t tid, uint64_t deadline_ns)
 	}
 }
 
-/* Restarts a system call that would otherwise fail with EINTR. */
+/*
+ * Makes the thread restart a system call that would otherwise fail with EINTR because the thread
+ * was stopped.
+ */
 static void mend_call(pid_t tid, const struct live_threads *before)
 {
 	const struct memleak_thread_record *was = before ? live_threads_find(before, tid) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads of another process that are stopped by ptrace, and later resumed unnoticed: no system
- * call is cut short, and no signal is lost. For use in the tracer only: the threads resume if the
- * tracer ends.
+ * Stops threads of another process by ptrace, and later resumes them. The threads cannot notice
+ * this: no system call is cut short, and no signal is lost. For use in the tracer only: the threads
+ * resume if the tracer ends.
  */
 #ifndef PROOF_STOPPED_THREADS_H
 #define PROOF_STOPPED_THREADS_H
@@ -17,7 +17,7 @@
 struct stopped_thread {
 	pid_t tid;
 	bool stopped;
-	bool stopped_by_signal; /* true if the process was stopped by a signal such as SIGSTOP */
+	bool stopped_by_signal; /* true if a signal such as SIGSTOP has stopped the process */
 	bool gone;
 };
 
@@ -25,25 +25,27 @@ struct stopped_threads {
 	struct stopped_thread *items; /* threads, sorted by tid */
 	size_t cnt;
 	size_t cap;
-	uint64_t since_ns; /* time of the first PTRACE_INTERRUPT, 0 if none */
+	/* CLOCK_MONOTONIC time of the first PTRACE_INTERRUPT, 0 if there was none */
+	uint64_t since_ns;
 };
 
-/* Blocks SIGCHLD, so that stops of threads can be waited for. */
+/* Blocks SIGCHLD in the tracer, so that it can wait for stops of threads. */
 void stopped_threads_prepare(void);
 /* Returns a descriptor that is readable after SIGCHLD, or a negative errno. */
 int stopped_threads_signal_fd(void);
-/* Discards pending signals of the descriptor. */
+/* Discards the pending signals of a descriptor of stopped_threads_signal_fd(). */
 void stopped_threads_drain_signals(int fd);
 
 /*
- * Interrupts a thread, unless that was done before. Returns 0, -EBUSY if another process traces the
- * thread, or -ENOMEM. Ignores a thread that is about to end.
+ * Interrupts a thread, unless it was interrupted before. Does not wait until it stops. Returns 0,
+ * also if the thread is about to end; -EBUSY if another process traces the thread; or -ENOMEM.
  */
 int stopped_threads_add(struct stopped_threads *stopped, pid_t tid);
 
 /*
- * Waits until all threads have stopped. Returns -ETIMEDOUT if some threads are in an
- * uninterruptible system call; they stop as soon as the call ends.
+ * Waits until all interrupted threads have stopped or ended. Returns 0, or -ETIMEDOUT if some
+ * threads have not stopped by the deadline: they are in an uninterruptible system call, and stop as
+ * soon as it ends.
  */
 int stopped_threads_wait(struct stopped_threads *stopped, uint64_t deadline_ns);
 
@@ -51,8 +53,8 @@ int stopped_threads_wait(struct stopped_threads *stopped, uint64_t deadline_ns);
 struct stopped_thread *stopped_threads_find(const struct stopped_threads *stopped, pid_t tid);
 
 /*
- * Resumes the threads that have stopped. before: records of the threads made during the stop, or
- * NULL. Returns true if all threads have resumed; otherwise, call again soon.
+ * Resumes the threads that have stopped. before: records of the threads that were made during the
+ * stop, or NULL. False if some threads have not stopped yet; then call again soon.
  */
 bool stopped_threads_resume(struct stopped_threads *stopped, const struct live_threads *before);
 

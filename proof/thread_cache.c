@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Layouts of tcache_perthread_struct in versions of glibc. */
+/* Layouts of tcache_perthread_struct in different versions of glibc. */
 #include "proof/thread_cache.h"
 
 #include <string.h>
@@ -9,7 +9,9 @@
 #define SMALL_BINS 64U
 #define SMALLEST 32U
 
-/* A layout has the counts of all lists, then pointers to the first chunk of each list. */
+/*
+ * Layout of a thread cache: the counts of all lists, then pointers to the first chunk of each list.
+ */
 struct layout {
 	uint64_t chunk_size;
 	size_t count_bytes;
@@ -20,7 +22,10 @@ struct layout {
 static const struct layout layouts[] = {
 	{.chunk_size = 0x250, .count_bytes = 1, .bin_cnt = SMALL_BINS},
 	{.chunk_size = 0x290, .count_bytes = 2, .bin_cnt = SMALL_BINS},
-	/* Each list after the first SMALL_BINS is for sizes from one power of two to the next. */
+	/*
+	 * Each list after the first SMALL_BINS lists is for sizes from one power of two to the
+	 * next.
+	 */
 	{.chunk_size = 0x300,
 	 .count_bytes = 2,
 	 .bin_cnt = THREAD_CACHE_BINS_MAX,

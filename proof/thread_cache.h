@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glibc's per-thread cache (tcache) of free chunks: lists by size, and their lengths. The cache
- * itself is in an ordinary chunk, which can only be recognised by its content. Does not follow the
- * lists.
+ * Reads glibc's per-thread cache (tcache) of free chunks. It has lists of free chunks, each for one
+ * size or a range of sizes, and the length of each list. The cache itself is in an ordinary chunk,
+ * which can only be recognised by its content. Does not follow the lists.
  */
 #ifndef PROOF_THREAD_CACHE_H
 #define PROOF_THREAD_CACHE_H
@@ -17,12 +17,15 @@
 
 struct thread_cache {
 	size_t bin_cnt;
-	/* Length of each list; or if counts_room is set, how many more chunks the list can have. */
+	/*
+	 * For each list: its length; or, if counts_room is set, the number of chunks that can still
+	 * be added to it.
+	 */
 	uint16_t counts[THREAD_CACHE_BINS_MAX];
 	bool counts_room;
-	/* Address of the first chunk's data, 0 if the list is empty. */
+	/* For each list: address of the first chunk's data, 0 if the list is empty. */
 	uint64_t firsts[THREAD_CACHE_BINS_MAX];
-	/* Range of chunk sizes in each list. */
+	/* For each list: range of the sizes of its chunks. */
 	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX];
 };
 
@@ -33,8 +36,8 @@ static inline bool thread_cache_has_size(uint64_t size)
 }
 
 /*
- * Reads a chunk of this size as a thread cache. False if the chunk does not look like a thread
- * cache, or if all lists are empty: an empty cache cannot be recognised.
+ * Reads the chunk at addr as a thread cache. size: size of the chunk. False if the chunk does not
+ * look like a thread cache, or if all lists are empty: an empty cache cannot be recognised.
  */
 bool thread_cache_read(struct heap_reader *reader, uint64_t addr, uint64_t size,
 		       struct thread_cache *ret);

@@ -11,11 +11,15 @@
 struct thread_state {
 	pid_t tid;
 	uint64_t sp;
-	bool known; /* true if the stack pointer is known; otherwise, the whole stack is a root */
+	/*
+	 * true if the stack pointer is known; if it is unknown for any thread, whole stacks are
+	 * roots
+	 */
+	bool known;
 	/*
 	 * `words` has the general and vector registers, and the TLS base. If has_registers is set,
 	 * `words` begins with the registers in the order of struct memleak_thread_record;
-	 * otherwise, the order is undefined.
+	 * otherwise, the order of the registers is undefined.
 	 */
 	bool has_registers;
 	uint64_t *words;

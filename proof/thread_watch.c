@@ -16,21 +16,21 @@
 #include "proof/arch.h"
 
 /*
- * Bytes per read: at least the size of the kernel's buffer, since a read returns whole records
- * only.
+ * Number of bytes per read: at least the size of the kernel's buffer, because a read returns only
+ * whole records.
  */
 #define PIECE_BYTES (64 * 1024)
 
-/* Maximum total size of records. */
+/* Maximum total size of the records of a process, in bytes. */
 #define STORE_BYTES_MAX (1 << 30)
 
-/* Maximum tries while threads come and go. */
+/* Maximum number of tries if threads come and go. */
 #define TRIES 20
 
 struct thread_watch {
 	struct threads_bpf *skel;
 	int program;
-	int link; /* link of the iterator for the process `linked`; -1 if none */
+	int link; /* link of the iterator for the process `linked`; -1 if there is no link */
 	pid_t linked;
 };
 
@@ -82,8 +82,9 @@ void thread_watch__use_fd(struct thread_watch *watch, int fd)
 }
 
 /*
- * Creates the iterator for a process. Older kernels cannot restrict an iterator to one process: the
- * iterator then visits all threads, and the BPF program selects those of the process.
+ * Creates the iterator for a process. Older kernels cannot restrict an iterator to one process. The
+ * iterator then visits the threads of all processes, and the BPF program selects those of the
+ * process.
  */
 static int link_process(struct thread_watch *watch, pid_t pid)
 {

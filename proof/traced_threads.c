@@ -16,7 +16,7 @@
 #include "proof/arch.h"
 #include "proof/remote_call.h"
 
-/* True if the thread is a main thread that has exited: such a thread has no executable. */
+/* True if the thread is a main thread that has exited: its link to the executable has no target. */
 static bool has_ended(pid_t pid, pid_t tid)
 {
 	char path[96], target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks at the threads of a traced process, for kernels that reject the BPF program. Only stopped
- * threads have known registers.
+ * Looks at the threads of a process by ptrace and /proc, for kernels that reject the BPF program.
+ * Only registers of stopped threads are known.
  */
 #ifndef PROOF_TRACED_THREADS_H
 #define PROOF_TRACED_THREADS_H
@@ -9,7 +9,10 @@
 #include "proof/live_threads.h"
 #include "proof/stopped_threads.h"
 
-/* Does the same as thread_watch__look(), but threads that are not stopped count as running. */
+/*
+ * Looks at all threads of a process like thread_watch__look(), but treats threads that are not
+ * stopped as running, and does not try again.
+ */
 int traced_threads_look(pid_t pid, const struct stopped_threads *stopped, bool with_vectors,
 			struct live_threads *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak's side of the connection: starts the tracer and sends requests. */
+/* memleak's side of the connection to the tracer: starts the tracer and sends requests to it. */
 #include "proof/tracer.h"
 
 #include <errno.h>
@@ -16,7 +16,10 @@
 #include "proof/arch.h"
 #include "proof/tracer_process.h"
 
-/* Additional time after the deadline of a request, in which the tracer can finish a stop. */
+/*
+ * Time in nanoseconds for which memleak waits for a reply beyond the deadline of the request: the
+ * tracer may have to finish a stop first.
+ */
 #define GRACE_NS 5000000000ULL
 
 struct tracer {
@@ -46,7 +49,10 @@ static int start(struct tracer *tracer)
 	return 0;
 }
 
-/* Closes the connection; the tracer ends once it has restored everything. */
+/*
+ * Closes the connection. The tracer then restores everything, and ends. to_wait: true to wait for
+ * its end.
+ */
 static void leave(struct tracer *tracer, bool to_wait)
 {
 	if (tracer->sock < 0)

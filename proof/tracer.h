@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A helper process that stops threads of other processes, and copies processes. While a thread
- * makes remote calls its registers are overwritten; so if memleak ends, the tracer still runs until
- * it has restored all registers.
+ * The tracer: a helper process that stops threads of other processes, and copies processes. While a
+ * thread makes remote calls, its registers are overwritten. So if memleak ends, the tracer still
+ * runs until it has restored all registers.
  */
 #ifndef PROOF_TRACER_H
 #define PROOF_TRACER_H
@@ -15,9 +15,10 @@
 struct tracer;
 
 /*
- * Starts the tracer by forking, so the tracer has a copy of memleak's memory at this time. watch
- * may be NULL; memleak must not use it while the tracer does. Returns 0; -EOPNOTSUPP if watch is
- * NULL but needed on this architecture (see registers_keep_argument); or another negative errno.
+ * Starts the tracer by forking, so the tracer has a copy of memleak's memory at this time. watch:
+ * used by the tracer to look at threads, may be NULL; memleak must not use it at the same time as
+ * the tracer. Returns 0; -EOPNOTSUPP if watch is NULL but needed on this architecture (see
+ * registers_keep_argument); or another negative errno.
  */
 int tracer__new(struct thread_watch *watch, struct tracer **ret);
 void tracer__free(struct tracer *tracer);
@@ -26,23 +27,25 @@ void tracer__free(struct tracer *tracer);
 pid_t tracer__pid(const struct tracer *tracer);
 
 /*
- * Takes a picture. The next picture may be taken only after tracer__release(). Returns 0 or the
- * errors of picture_taker__take(). After -EPIPE (the tracer is gone, or did not answer in time) the
- * call may be repeated.
+ * Prepares a picture of a process: stops its running threads, or makes a copy of it; does neither
+ * if all its threads sleep. Call tracer__release() before the next call of this function. Returns 0
+ * or the errors of picture_taker__take(). After -EPIPE (the tracer is gone, or did not answer in
+ * time), the call may be repeated.
  */
 int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 		 struct tracer_answer *ret);
 
 /*
- * Makes a process stop at its exit; the process must not be traced yet. After the process has
- * stopped there, tracer__take() returns TRACER_ENDED for it. fd: eventfd that is signalled when the
- * process has stopped at its exit; the caller keeps ownership. Returns 0 or a negative errno.
+ * Makes a process stop at its exit; the process must not be traced yet. Once the process has
+ * stopped there, the result of tracer__take() for it is TRACER_ENDED. fd: eventfd that is signalled
+ * when the process has stopped at its exit; the caller keeps ownership. Returns 0 or a negative
+ * errno.
  */
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
 
 /*
- * Kills the copy, if any, and resumes the threads, including a thread that is stopped at the exit
- * of its process. Returns the total time that threads were stopped, in nanoseconds.
+ * Kills the copy, if there is one, and resumes the threads, including a thread that is stopped at
+ * the exit of its process. Returns the total time for which threads were stopped, in nanoseconds.
  */
 uint64_t tracer__release(struct tracer *tracer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests to the tracer, and its answers. */
+/* Requests to the tracer process, and its answers. */
 #ifndef PROOF_TRACER_ORDER_H
 #define PROOF_TRACER_ORDER_H
 
@@ -21,22 +21,27 @@ enum tracer_result {
 
 struct tracer_order {
 	pid_t pid;
-	bool waits_for_runner; /* if no thread runs, wait a while for a thread to run */
+	bool waits_for_runner; /* true to wait a while for a thread to run if no thread runs */
 	bool may_copy;
-	uint64_t deadline_ns; /* time at which threads are resumed and a copy is killed */
+	/* CLOCK_MONOTONIC time at which threads are resumed and the copy is killed */
+	uint64_t deadline_ns;
 };
 
 struct tracer_answer {
 	enum tracer_result result;
 	pid_t copy;
 	/*
-	 * With TRACER_STOPPED: reason that no copy was made. -ECHILD: the process could notice a
-	 * copy; -ENOEXEC: no thread can make a copy, e.g. because of a seccomp filter; -ESTALE:
-	 * threads ran during each try; -ENOMEM: not enough memory; -EAGAIN: too many processes.
+	 * With TRACER_STOPPED: why no copy was made. -ECHILD: the process could notice a copy;
+	 * -ENOEXEC: no thread can make a copy, e.g. because of a seccomp filter; -ESTALE: threads
+	 * ran during each try; -ENOMEM: not enough memory; -EAGAIN: too many processes; or another
+	 * error of copy_make().
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	/* time that threads were stopped; 0 with TRACER_STOPPED, because they still are */
+	/*
+	 * time for which threads were stopped; 0 with TRACER_STOPPED, because they are still
+	 * stopped
+	 */
 	uint64_t stopped_ns;
 	struct live_threads seen;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Serves requests one by one. Keeps threads stopped, or keeps a copy, until the next request, the
- * deadline of the current request, or the end of memleak, which closes the socket.
+ * Serves requests one by one. After a picture, keeps threads stopped, or keeps the copy, until the
+ * next request, until the deadline of the request for the picture, or until memleak ends, which
+ * closes the socket.
  */
 #include "proof/tracer_process.h"
 
@@ -36,20 +37,23 @@
 	 CAPABILITY(CAP_SYS_NICE))
 
 /*
- * Maximum time, in nanoseconds, to wait for the end of the other threads when a process exits. The
- * kernel kills these threads, but threads that are busy in the kernel may take longer.
+ * Maximum time, in nanoseconds, to wait until the other threads of an exiting process have ended.
+ * The kernel kills these threads, but threads that are busy in the kernel may take longer.
  */
 #define OTHERS_END_NS 500000000ULL
 
-/* Maximum time for which threads are stopped while their memory is read. */
+/* Maximum time in nanoseconds for which threads stay stopped while memleak reads their memory. */
 #define HOLD_NS 2000000000ULL
 
-/* Interval between checks for threads that have not stopped and copies that have not ended. */
+/*
+ * Interval in milliseconds between checks for threads that have not stopped yet and copies that
+ * have not ended yet.
+ */
 #define STRAGGLERS_MS 2
 
 /*
- * Time in microseconds without any running thread, after which a process counts as quiet; and
- * maximum number of waits for such a time.
+ * QUIET_US: time in microseconds without any running thread after which a process counts as quiet.
+ * QUIET_TRIES: maximum number of waits for such a time.
  */
 #define QUIET_US 5000
 #define QUIET_TRIES 10
@@ -58,10 +62,16 @@ struct tracing {
 	int sock;
 	struct thread_watch *watch;
 	struct stop stop;
-	bool has_stopped;    /* true if threads of a process are stopped */
-	bool resume_pending; /* true if threads are to be resumed, but some have not stopped yet */
-	struct copy copy;    /* current copy; its pid is 0 if there is none */
-	/* process whose picture was taken and which is still stopped at its exit, 0 if none */
+	bool has_stopped; /* true if threads of a process are stopped */
+	/*
+	 * true if threads are to be resumed, but some have not stopped yet and so cannot be resumed
+	 */
+	bool resume_pending;
+	struct copy copy; /* current copy; its pid is 0 if there is none */
+	/*
+	 * process of which a picture was taken and which is still stopped at its exit, 0 if there
+	 * is none
+	 */
 	pid_t at_end;
 	struct ended_copies ended;
 	uint64_t deadline_ns;
@@ -95,7 +105,7 @@ static void release(struct tracing *tracing)
 	tracing->at_end = 0;
 }
 
-/* Waits for threads that have not stopped yet, and resumes them. */
+/* Resumes all threads. Waits for those that have not stopped yet. */
 static void end_stop(struct tracing *tracing)
 {
 	while (tracing->resume_pending) {
@@ -113,8 +123,8 @@ static void end_copies(struct tracing *tracing)
 }
 
 /*
- * Takes a picture of a process that is stopped at its exit. Waits for the end of all other threads,
- * which the kernel has killed.
+ * Takes a picture of a process that is stopped at its exit. First waits for the end of all other
+ * threads, which the kernel has killed, for at most OTHERS_END_NS.
  */
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)
@@ -151,9 +161,10 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Keeps threads stopped, because no copy can be made. Reading memory takes longer than copying, so
- * this function also stops threads that wake up, until no thread has run for a while. Threads that
- * run later are detected by picture__is_valid().
+ * Used if no copy can be made, so that threads must stay stopped while memory is read. Reading
+ * memory takes longer than copying, so this function also stops threads that wake up, until no
+ * thread has run for a while (or QUIET_TRIES is reached). picture__is_valid() detects threads that
+ * run later.
  */
 static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 {
@@ -318,7 +329,7 @@ static void serve(struct tracing *tracing)
 }
 
 /*
- * Raises the priority of this process: threads are stopped while it works, and it needs little
+ * Raises the priority of the tracer, because threads are stopped while it works. It needs little
  * time.
  */
 static void raise_priority(void)

@@ -24,9 +24,9 @@ void window_deinit(struct window *window)
 }
 
 /*
- * Reads up to the end of a page: the rest of a page costs little, and is often needed next. The
- * memory is at the same offset from a page boundary as in the process: the kernel then copies two
- * to three times as fast.
+ * Reads memory into the buffer, up to the end of a page: the rest of a page costs little, and is
+ * often needed next. Puts the memory at the same offset in a page as in the process, because the
+ * kernel then copies two to three times as fast.
  */
 static void load(struct window *window, uint64_t addr, size_t len)
 {

@@ -15,7 +15,7 @@ struct written_pages {
 	pid_t pid;
 	int pagemap_fd; /* descriptor of /proc/PID/pagemap */
 	uint64_t page_size;
-	uint64_t deadline_ns; /* deadline, after which visits return -ETIMEDOUT */
+	uint64_t deadline_ns; /* time after which visits return -ETIMEDOUT */
 	bool scans;
 	dev_t kernel_dev; /* see written_pages_kernel_dev() */
 	/*
@@ -31,14 +31,15 @@ struct written_pages {
 bool written_pages_scans(int pagemap_fd);
 
 /*
- * Returns the frame number of the shared zero page, which the kernel maps where memory was read but
- * never written. 0 if unknown, e.g. without root rights.
+ * Returns the frame number of the shared zero page, which the kernel maps where a process has read
+ * memory that was never written. Returns 0 if the number is unknown, e.g. without root rights.
  */
 uint64_t written_pages_zero_frame(void);
 
 /*
  * Returns the device number of the kernel's internal shared memory files (memfd, anonymous, System
- * V). Files of other devices are not opened, because their file system could block. 0 if unknown.
+ * V), 0 if unknown. Files on other devices must not be opened, because their file systems could
+ * block.
  */
 dev_t written_pages_kernel_dev(void);
 
@@ -52,8 +53,8 @@ int written_pages_of_memory(const struct written_pages *pages, uint64_t start, u
 /*
  * Visits the pages of a shared mapping that exist in the mapped file, if the file is on the device
  * of written_pages_kernel_dev() and can be opened. Otherwise, visits the pages that the process has
- * touched, unless the mapping is read-only. The order and return values are those of
- * written_pages_of_memory().
+ * touched, or no pages if the mapping is read-only. The order of pages and the return values are
+ * those of written_pages_of_memory().
  */
 int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
 			  uint64_t start, uint64_t end);
