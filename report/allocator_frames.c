@@ -48,22 +48,38 @@ static bool is_user_allocator(const char *symbol)
 
 /* Prefixes of the names of kernel allocator functions, without leading underscores. */
 static const char *const kernel_allocator_names[] = {
-	"alloc_pages",       "alloc_frozen_pages",
-	"alloc_page",        "folio_alloc",
-	"vma_alloc_folio",   "get_free_page",
-	"get_zeroed_page",   "get_free_pages",
-	"kmalloc",           "kzalloc",
-	"kcalloc",           "kmem_cache_alloc",
-	"kvmalloc",          "krealloc",
-	"kmemdup",           "vmalloc",
-	"vzalloc",           "alloc_percpu",
-	"pcpu_alloc",        "do_kmalloc",
-	"do_kmem_cache",     "kmem_cache_zalloc",
-	"pcpu_create_chunk", "vm_area_alloc_pages",
-	"slab_alloc",        "allocate_slab",
-	"new_slab",          "alloc_slab_obj_exts",
-	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* calls BPF programs that are attached to a kernel function */
+	"alloc_pages",
+	"alloc_frozen_pages",
+	"alloc_page",
+	"folio_alloc",
+	"vma_alloc_folio",
+	"get_free_page",
+	"get_zeroed_page",
+	"get_free_pages",
+	"kmalloc",
+	"kzalloc",
+	"kcalloc",
+	"kmem_cache_alloc",
+	"kvmalloc",
+	"krealloc",
+	"kmemdup",
+	"vmalloc",
+	"vzalloc",
+	"alloc_percpu",
+	"pcpu_alloc",
+	"do_kmalloc",
+	"do_kmem_cache",
+	"kmem_cache_zalloc",
+	"pcpu_create_chunk",
+	"vm_area_alloc_pages",
+	"slab_alloc",
+	"allocate_slab",
+	"new_slab",
+	"alloc_slab_obj_exts",
+	"refill_sheaf",
+	"alloc_from_pcs",
+	/* code from which the kernel calls BPF programs that are attached to a kernel function */
+	"bpf_trampoline",
 };
 
 /*
@@ -150,7 +166,7 @@ static const char *const runtime_files[] = {
 	"libc++abi",
 	"libunwind",
 	"libgcc_s",
-	"libffi", /* only passes calls on, so its own frames explain nothing */
+	"libffi", /* only passes calls on, so its frames say nothing about a leak */
 	"libjemalloc",
 	"libtcmalloc",
 	"libtcmalloc_minimal",
@@ -168,8 +184,9 @@ static const char *const runtime_files[] = {
 };
 
 /*
- * True if `rest` may follow `name`, an entry of the table, in the name of a runtime's file. `rest`
- * may be a suffix, a version or, after "ld-linux" or "ld-musl", an architecture.
+ * True if `name`, followed by `rest`, may be the file name of a runtime. `name` is an entry of
+ * runtime_files. `rest` may be a suffix, a version or, after "ld-linux" or "ld-musl", an
+ * architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognises frames that are not blamed for memory: frames of allocators by function names, and
- * frames of C and C++ runtimes by file names. Does not depend on which allocator is probed.
+ * Recognises frames that are not blamed for memory: frames of allocators, by the names of
+ * functions, and frames of C and C++ runtimes, by the names of files. Does not depend on which
+ * allocator is probed.
  */
 #ifndef REPORT_ALLOCATOR_FRAMES_H
 #define REPORT_ALLOCATOR_FRAMES_H

@@ -17,7 +17,7 @@
 struct owned_function {
 	struct stack_pos pos;
 	const struct sym_location *location;
-	const char *symbol; /* NULL if the function has no name */
+	const char *symbol; /* name of the function; NULL if it has none */
 	enum code_owner owner;
 };
 
@@ -87,7 +87,8 @@ static bool is_own(const struct owned_function *owned)
 }
 
 /*
- * True if the code is the program's, or belongs to an interpreter that runs the program's scripts.
+ * True if the code belongs to the program or to an interpreter, which may run the program's
+ * scripts.
  */
 static bool is_inside_program(const struct owned_function *owned)
 {
@@ -132,7 +133,11 @@ static bool is_embedded(const struct report_site *shown, const struct owned_func
 	       location && location->module && *location->module != '[';
 }
 
-/* True if a function counts as a library function when it is called from frame `caller`. */
+/*
+ * True if a function, called from frame `caller`, counts as a library function: a function of a
+ * library or of an embedded interpreter, a named function of the C and C++ runtimes, or a named
+ * function of the program that is in a funnel (funnels.h).
+ */
 static bool is_call(const struct report_site *shown, const struct owned_function *owned,
 		    size_t caller)
 {
@@ -144,9 +149,10 @@ static bool is_call(const struct report_site *shown, const struct owned_function
 
 /*
  * Finds the library function that the function at `pos` called: the nearest library function
- * inwards. If that function has no name, as after a tail call, finds the next named function
- * inwards in the same file. Wrappers, such as strdup() and the standard library of C++, do not
- * count as library functions; the search ends at a named wrapper.
+ * inwards. If this library function has no name, as after a tail call, prefers the next function
+ * inwards in the same file that has one. Wrappers, such as strdup() and the standard library of
+ * C++, do not count as library functions; the search ends at a named wrapper. Returns false if
+ * nothing was found.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct stack_pos pos, struct stack_pos *ret)
@@ -264,7 +270,8 @@ static struct stack_pos border_of(const struct options *opts, const struct repor
 }
 
 /*
- * Blames the function of a chunk pool. If functions are inlined at its frame, blames the outermost.
+ * Blames the function of a chunk pool, which is at frame `blamed_from`. If other functions are
+ * inlined there, blames the outermost function.
  */
 static void blame_chunk_pool(struct report_site *shown)
 {
@@ -274,7 +281,7 @@ static void blame_chunk_pool(struct report_site *shown)
 	shown->has_through = false;
 }
 
-/* True if it is known which line of a script made the runtime allocate. */
+/* True if the blamed function is a script's, so that the script's line is known. */
 static bool is_in_script(const struct report_site *shown)
 {
 	return shown->site->frame_cnt && sym_is_script(shown->locations[shown->blamed.frame]);
@@ -340,7 +347,10 @@ static const struct sym_frame *frame_at(const struct report_site *shown, struct 
 	return location && location->frame_cnt ? &location->frames[pos.function] : NULL;
 }
 
-/* True if this function and its callers must not be named as callers of the blamed function. */
+/*
+ * True if the function at `pos` and its callers must not be named as callers of the blamed
+ * function.
+ */
 static bool is_beyond_callers(const struct report_site *shown, struct stack_pos pos)
 {
 	return (shown->common_callers == CALLERS_ONE && pos.frame > shown->blamed.frame + 1) ||

@@ -33,8 +33,9 @@ bool blame_may_name(const struct options *opts, struct report_site *shown, size_
 /*
  * Moves `pos`, which is at the blamed function or at a caller of it, to the next caller outwards.
  * Skips callers that tell readers nothing: addresses, repetitions of a recursion, and the
- * interpreter of a blamed script. Returns false if there is none before main, start-up code or the
- * entry into the kernel, or if the caller is not common to all stacks that `shown` stands for.
+ * interpreter of a blamed script. Returns false if there is no such caller before main, start-up
+ * code or the entry into the kernel, or if the caller is not common to all stacks that `shown`
+ * stands for.
  */
 bool blame_next_caller(const struct report_site *shown, struct stack_pos *pos);
 

@@ -29,8 +29,9 @@
 #define SPREAD_MOST (1.0 / 16)
 
 /*
- * A call that is on the stacks of sites. The call's function is the function at its frame, which
- * contains the return address. Gains are in bytes, and cover the later part of tracing.
+ * A call that is on the stacks of one or more sites. The call's function is the function at the
+ * call's frame, which contains the return address. Gains are growth in bytes in the later part of
+ * tracing.
  */
 struct call {
 	bool is_named; /* the name of the call's function must be looked up */
@@ -42,7 +43,7 @@ struct call {
 	uint64_t function; /* hash of the name and file of the call's function */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
-	double own;      /* gain of the sites that inner calls do not explain */
+	double own;      /* gain of the sites that no inner call explains */
 	double assigned; /* gain of the sites that are assigned to the call */
 	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
@@ -63,10 +64,10 @@ struct call {
 
 struct blaming {
 	const struct callers *callers;
-	struct call *calls; /* one call for each sum of `callers`, with the same index */
+	struct call *calls; /* one entry for each sum of `callers`, at the same index */
 	struct candidate *sites;
 	size_t cnt;
-	/* For each site, depth of the innermost call whose function is not a wrapper. */
+	/* For each site, depth of the innermost call whose function is in no funnel (funnels.h). */
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;
@@ -81,7 +82,7 @@ static void blaming_deinit(struct blaming *blaming)
 
 /*
  * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call, or if the
- * call's function is a wrapper.
+ * call's function is in a funnel (funnels.h).
  */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
@@ -102,7 +103,10 @@ static bool grows(const struct blaming *blaming, uint32_t number)
 	return number && callers_grow(blaming->callers, number - 1);
 }
 
-/* True if the call `number` does not seem to leak, but gained at least half as much as `other`. */
+/*
+ * True if the call `number` does not seem to leak, but gained at least half as much as the call
+ * `other`.
+ */
 static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t other)
 {
 	const struct growth *growth = blaming->callers->growth;
@@ -112,7 +116,10 @@ static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t o
 		       LEAST_OWN * blaming->calls[other - 1].gained;
 }
 
-/* Marks the calls on a site's stack whose functions must be named. */
+/*
+ * Marks the calls on a site's stack whose functions must be named: growing calls, and calls that
+ * outweigh a growing call further out.
+ */
 static void mark_calls(struct blaming *blaming, size_t site)
 {
 	for (size_t i = 0; i < CALLER_CALLS; i++) {
@@ -207,7 +214,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns the depth of the innermost call on a site's stack whose function is not a wrapper. */
+/* Returns the depth of the innermost call on a site's stack whose function is in no funnel. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -239,7 +246,10 @@ static void assign(struct blaming *blaming, size_t site, uint32_t number)
 	blaming->calls[number - 1].is_listed = true;
 }
 
-/* Returns the caller of the call `number` on a site's stack; 0 if the caller is not known. */
+/*
+ * Returns the number of the next call outwards after the call `number` on a site's stack; 0 if
+ * there is none, or if it is not known.
+ */
 static uint32_t caller_of(const struct blaming *blaming, size_t site, uint32_t number)
 {
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
@@ -356,8 +366,8 @@ static bool is_explained(const struct blaming *blaming, size_t site, size_t dept
 }
 
 /*
- * Decides which calls at one depth are blamed, for all stacks. Must be called for all lower depths
- * first.
+ * Decides which calls at one depth are blamed, on all stacks. Assigns sites to the blamed calls.
+ * Must be called for all lower depths first.
  */
 static void blame_at(struct blaming *blaming, size_t depth)
 {
@@ -378,7 +388,10 @@ static void blame_at(struct blaming *blaming, size_t depth)
 			assign_up_to(blaming, i, depth);
 }
 
-/* Contribution of one site to the growth of an outer call. `function` is blamed for the site. */
+/*
+ * Contribution of one site to the growth of an outer call. `function`: hash of the function that is
+ * blamed for the site.
+ */
 struct portion {
 	uint32_t outer;
 	uint64_t function;
@@ -393,9 +406,9 @@ static int by_outer_and_function(const void *left, const void *right)
 }
 
 /*
- * Returns the next call on a site's stack, from *depth on, that grows and may be blamed instead of
- * the call that the site is assigned to; 0 if there is none. Sets *depth to the depth after this
- * call.
+ * Returns the number of the next call on a site's stack, from *depth outwards, that grows and may
+ * be blamed instead of the call that the site is assigned to; 0 if there is none. Sets *depth to
+ * the depth after this call.
  */
 static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *depth)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blames functions for growth. The growth of a function is that of all sites with the function on
- * their stacks.
+ * Blames functions for growth. The growth of a function is the growth of all sites that have the
+ * function on their stacks.
  */
 #ifndef REPORT_BLAME_SUMS_H
 #define REPORT_BLAME_SUMS_H

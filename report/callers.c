@@ -71,7 +71,7 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 	return 0;
 }
 
-/* Fills site_of with the sites of each sum, grouped by sum. */
+/* Fills site_of with the sites of each sum. */
 static int list_sites(struct callers *callers)
 {
 	uint32_t total = 0;

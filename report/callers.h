@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up, for each call on the stacks, all sites whose stacks have the call. If the stacks of a
- * leak are too many to be judged one by one, the leak is found by the sum of a call that they
- * share. Calls are compared by their addresses, so names are not needed.
+ * Sums up, for each call, all sites that have the call on their stacks. If the stacks of a leak are
+ * too numerous for each of them to be judged alone, the sum over a call that they share shows the
+ * leak. Calls are compared by their addresses, so names are not needed.
  */
 #ifndef REPORT_CALLERS_H
 #define REPORT_CALLERS_H
@@ -10,17 +10,17 @@
 #include "report/ranking.h"
 
 /*
- * Maximum calls of a stack that get a sum, counted from the innermost call. A call that is repeated
- * on the stack counts once.
+ * Maximum number of calls of a stack that get a sum, counted from the innermost call. A call that
+ * is repeated on the stack counts once.
  */
 #define CALLER_CALLS 16
 
 /* The sum over all sites that have a certain call on their stacks. */
 struct caller {
 	const struct site *site; /* first site whose stack has the call */
-	uint64_t frame;          /* frame of the call */
+	uint64_t frame;          /* return address of the call, as in site.frames */
 	uint32_t site_cnt;
-	uint32_t end; /* end of this call's sites in site_of: index after its last site */
+	uint32_t end; /* index in site_of after the last site of this call */
 };
 
 struct callers {
@@ -28,7 +28,7 @@ struct callers {
 	struct caller *items;
 	struct growth *growth;
 	size_t cnt, cap;
-	uint32_t *site_of; /* indices of sites of snap, grouped by sum */
+	uint32_t *site_of; /* indices of sites of snap: the sites of each call are adjacent */
 	/*
 	 * CALLER_CALLS entries for each site of snap: the calls on its stack, innermost first. An
 	 * entry is an index in items plus 1; unused entries are 0.
@@ -62,8 +62,8 @@ bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
  * Returns the bytes that a site or sum with the given history gained in the later part of tracing.
- * If the sum with index `sum` grows only in blocks older than a certain age, counts only blocks
- * older than that.
+ * If the trend of the sum with index `sum` is that of blocks older than a certain age, counts only
+ * such blocks.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

@@ -19,15 +19,15 @@
 #define LEAST_CHUNK 1024
 
 /*
- * Minimum part of a pool's bytes that is in chunks of the usual size. The other chunks are for
+ * Minimum fraction of a pool's bytes that is in chunks of the usual size. The other chunks are for
  * large requests.
  */
 #define LEAST_USUAL 0.75
 
 /*
- * Minimum callers of a pool, and maximum part of its bytes, or of its gain, that is due to one
- * caller. The limits exclude constructors, which have few callers, or one caller with most of the
- * bytes.
+ * LEAST_CALLERS: minimum number of callers of a pool's function. MOST_OF_ONE: maximum fraction of
+ * the pool's bytes, and of its gain, that is due to one caller. These limits exclude constructors,
+ * which have few callers, or one caller with most of the bytes.
  */
 #define LEAST_CALLERS 8
 #define MOST_OF_ONE 0.3
@@ -77,8 +77,8 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 }
 
 /*
- * Adds one caller of the pool's function. `sites` are all sites with this caller on their stacks.
- * Sites whose stacks end at the pool's function count as sites of one caller.
+ * Adds one caller of the function to `use`. `sites` are all sites with this caller on their stacks.
+ * Sites whose stacks end at the function count as sites of one caller.
  */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
 		       const struct candidate *const *sites, size_t cnt, struct use *use)
@@ -146,9 +146,9 @@ static int find(const struct callers *callers, const struct candidate *const *si
 }
 
 /*
- * True if a function may be that of a chunk pool. It must not be in an allocator. In a C or C++
- * library, it must be a wrapper, such as obstack_newchunk(). In any other file, it must not belong
- * to the standard library of C++ or Rust.
+ * True if a chunk pool may belong to this function. The function must not be in an allocator. In a
+ * C or C++ library, it must be a wrapper, such as obstack_newchunk(). In any other file, it must
+ * not belong to the standard library of C++ or Rust.
  */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {
@@ -215,7 +215,7 @@ void chunk_pools_deinit(struct chunk_pools *pools)
 
 const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site)
 {
-	/* The pools are sorted: those of inner functions come first. */
+	/* The pools are sorted by frame_cnt, so this finds the pool of the innermost function. */
 	for (size_t i = 0; i < pools->cnt; i++) {
 		const struct chunk_pool *pool = &pools->pools[i];
 

@@ -2,8 +2,8 @@
 /*
  * Finds functions that take memory in chunks of one size and hand it out to many callers, as
  * obstacks and memory pools do. The caller that happens to need a new chunk says little about a
- * leak, so a chunk pool is judged as a whole. Such functions are found by their behaviour. Names
- * are only used to exclude functions.
+ * leak, so a chunk pool is judged as a whole. Such functions are found by their behaviour. Their
+ * names are used only to exclude functions of allocators and of libraries.
  */
 #ifndef REPORT_CHUNK_POOLS_H
 #define REPORT_CHUNK_POOLS_H
@@ -25,9 +25,9 @@ struct chunk_pools {
 };
 
 /*
- * Finds the chunk pools among all sites of a report, which shared_frames_sort() has sorted. The
- * sites must outlive the pools. `symbols` names functions until deadline_ns. If `callers` or
- * `symbols` is NULL, finds no pools. Returns 0 or -ENOMEM.
+ * Finds the chunk pools. `sites`: all sites of a report, sorted by shared_frames_sort(); they must
+ * outlive the pools. `symbols` names functions until deadline_ns. If `callers` or `symbols` is
+ * NULL, finds no pools. Returns 0 or -ENOMEM.
  */
 int chunk_pools_init(const struct candidate *const *sites, size_t cnt,
 		     const struct callers *callers, struct symbol_backend *symbols,

@@ -7,7 +7,7 @@
 
 #include "report/fold.h"
 
-/* Maximum joined sites that a site is compared with. */
+/* Maximum number of joined sites that each site is compared with. */
 #define COMPARED_MAX 64
 
 static bool may_join(const struct report_site *a, const struct report_site *b)

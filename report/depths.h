@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Joins sites whose stacks only differ in the depth of a recursion, for lists that people read. */
+/*
+ * Joins sites whose stacks differ only in the depth of a recursion. For reports that people read.
+ */
 #ifndef REPORT_DEPTHS_H
 #define REPORT_DEPTHS_H
 

@@ -82,8 +82,8 @@ static int make_key(const struct diff *diff, size_t which, const struct site *co
 }
 
 /*
- * Adds the sites of a side to the difference. Each site is added to the entry with the site's key.
- * The array must have room for all entries.
+ * Adds the sites of a side to diff->sites. Sites with the same key share an entry. The array must
+ * have room for all entries.
  */
 static int add_side(struct diff *diff, size_t which, const struct site *const *second_ids,
 		    struct diff_keys *keys, struct intern *table)
@@ -121,7 +121,9 @@ static const struct site *later_of(const struct diff_site *site)
 	return site->parts[1].site ? site->parts[1].site : site->parts[0].site;
 }
 
-/* Compares changed sites; the more important one comes first. Never returns 0 for two sites. */
+/*
+ * Compares two changed sites for sorting: see diff_init(). Never returns 0 for two different sites.
+ */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct diff_site *a = left, *b = right;

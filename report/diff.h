@@ -50,8 +50,9 @@ struct diff {
 };
 
 /*
- * Compares two snapshots. The sites with the largest change come first; with --sort growth, those
- * that have grown most. Returns 0 or -ENOMEM.
+ * Compares two snapshots. The sites whose bytes changed most come first; with --sort count, those
+ * whose number of blocks changed most; with other sort orders except size, those that have grown
+ * most. Returns 0 or -ENOMEM.
  */
 int diff_init(const struct options *opts, const struct diff_side *sides, bool same_run,
 	      struct diff *ret);

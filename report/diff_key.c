@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Methods to identify a frame. Each method is a letter that is part of the key, so that frames
- * identified by different methods never match.
+ * Methods of identifying a frame. The key contains a letter for the method, so that frames that
+ * were identified by different methods never match.
  */
 enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_LINE = 'l', BY_NAMES = 'n' };
 
@@ -83,7 +83,7 @@ static bool is_file(const char *module)
 	return module && *module != '[';
 }
 
-/* Even within one run, a line of a script has no address. */
+/* Puts a line of a script into the key. Such a line has no address, not even within one run. */
 static void put_line(struct byte_buffer *key, const struct sym_frame *frame)
 {
 	put_way(key, BY_LINE);

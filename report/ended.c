@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-/* Counts the ended processes. Adds their images to `ret` as keys. */
+/* Counts the ended processes. Adds the numbers of their process images to `ret` as keys. */
 static int find_ended(const struct snapshot *snap, struct hash_map *ret, struct ended *sum)
 {
 	int err = 0;
@@ -50,8 +50,9 @@ int ended_leave_out(struct snapshot_view *view)
 }
 
 /*
- * Inserts a process into the list of those that held most memory, if it is one of them. If the list
- * is full, drops the process that held least memory. Takes ownership of the name.
+ * Inserts a process into list->named, if it held more memory than one of the processes there or if
+ * the list is not full. A full list drops the process that held least memory. Takes ownership of
+ * the name.
  */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {
@@ -86,7 +87,10 @@ static int add_process(struct ended_processes *list, const struct process *proce
 	return 0;
 }
 
-/* Sets sums[i] to the memory of the process of snap->tallies[i], if this process has ended. */
+/*
+ * For each process that ended and is still reported (`ended_here`), adds up the memory: sums[i]
+ * belongs to snap->tallies[i].
+ */
 static int sum_sites(const struct snapshot *snap, struct ended *sums)
 {
 	struct hash_map images = {0};

@@ -10,7 +10,7 @@
 
 #include "report/snapshot_view.h"
 
-/* Maximum ended processes that are named. */
+/* Maximum number of ended processes that a report lists by name. */
 #define ENDED_NAMED 5
 
 struct ended_process {

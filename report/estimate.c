@@ -35,8 +35,9 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 }
 
 /*
- * The pieces of one block are sampled together or not at all. The computed variance of their sum is
- * exact while no piece has been freed, and too large afterwards.
+ * A mapping that is unmapped in part becomes several blocks, each with the sampled_size of the
+ * whole. These pieces were sampled together or not at all. The variance that is computed for their
+ * sum is exact while no piece has been freed, and too large afterwards.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)

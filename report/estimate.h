@@ -31,8 +31,8 @@ struct estimate {
 };
 
 /*
- * Adds a sampled block. Its size may have changed since it was sampled, so sampled_size is the size
- * at that time, or SAMPLED_FOR_CERTAIN.
+ * Adds a sampled block. sampled_size is the size when the block was sampled, which may differ from
+ * its present size, or SAMPLED_FOR_CERTAIN.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);

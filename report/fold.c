@@ -14,15 +14,15 @@
 #include "report/own.h"
 
 /*
- * In a run of adjacent functions of an interpreter, number of innermost functions that are not
- * folded, apart from the one that called the allocator. They may show what the interpreter does;
- * the other functions only show that it runs a script. If a line of the script is blamed, fewer are
- * needed.
+ * Number of functions that are not folded in a run of adjacent functions of an interpreter: the
+ * innermost ones, not counting the one that called the allocator. The innermost functions may show
+ * what the interpreter does; the functions further out only show that it runs a script. If a line
+ * of the script is blamed, fewer functions are needed (SPARED_IN_SCRIPT).
  */
 #define SPARED 4
 #define SPARED_IN_SCRIPT 2
 
-/* Number of innermost functions without names on a stack that are not folded. */
+/* Number of functions without names that are not folded on a stack: the innermost ones. */
 #define NAMELESS_SHOWN 4
 
 /* Maximum functions in the cycle of a recursion that is folded. */
@@ -78,8 +78,9 @@ static bool is_of_standard_library(const char *symbol)
 }
 
 /*
- * True for a function of a script's standard library if the script's own function is blamed, and if
- * the function is not the innermost one of the script: that one shows what is allocated.
+ * True for a function of the language's standard library that may be folded: a function of the
+ * program's own scripts is blamed, and the walk has passed another script function, which is
+ * further in. The innermost script function is not folded, because it shows what is allocated.
  */
 static bool is_of_language(const struct fold *fold, const struct spot *spot)
 {
@@ -98,8 +99,8 @@ static bool is_nameless_jit(const struct spot *spot)
 }
 
 /*
- * True for a function without a name in a file whose functions are not folded otherwise: its offset
- * helps only somebody who has the file.
+ * True for a function without a name, in a file whose named functions are not folded. Its offset in
+ * the file helps only somebody who has the file.
  */
 static bool is_nameless(const struct spot *spot)
 {
@@ -110,9 +111,10 @@ static bool is_nameless(const struct spot *spot)
 }
 
 /*
- * Returns the file that contains a function that may be folded: its path, or "std" for the standard
- * library of C++, or "[jit]" for generated code without names. A script's standard library counts
- * as part of its interpreter. Returns NULL for all other functions.
+ * If a function may be folded, returns the file that stands for it and its neighbours: the path of
+ * its file, "std" for the standard library of C++, or "[jit]" for generated code without names. A
+ * script's standard library counts as part of its interpreter. Returns NULL for all other
+ * functions.
  */
 static const char *inside_of(const struct fold *fold, const struct spot *spot)
 {
@@ -157,8 +159,8 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 }
 
 /*
- * True if a function may be folded as part of a recursion. Functions that are marked in the report
- * may not be folded.
+ * True if a function may be folded as part of a recursion: it is none of the functions that the
+ * report marks, is no start-up code, and is within the frames to walk.
  */
 static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
@@ -170,8 +172,8 @@ static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 }
 
 /*
- * Returns how many times in a row the `period` functions at `spot` are repeated, including the
- * first time.
+ * Returns how many times in a row the stack has the sequence of `period` functions that begins at
+ * `spot`; at least 1. by_line: the source lines must be the same, too.
  */
 static size_t times_of(const struct fold *fold, struct spot spot, size_t period, bool by_line)
 {
@@ -246,8 +248,8 @@ static bool recurs(const struct fold *fold, const struct spot *spot)
 }
 
 /*
- * Extends the run to all following functions that are inside the same file, up to max functions in
- * total.
+ * Extends the current item to all following functions that inside_of() assigns to the same file, up
+ * to `max` functions in total.
  */
 static void end_run(struct fold *fold, const char *inside, size_t max)
 {
@@ -288,8 +290,8 @@ size_t fold_start(const struct report_site *shown)
 }
 
 /*
- * True if a function is among the innermost functions of an interpreter that are not folded: see
- * SPARED.
+ * Counts a function of an interpreter in fold->spared. True if it is among the innermost functions
+ * of the interpreter that are not folded: see SPARED.
  */
 static bool is_spared(struct fold *fold, const char *inside)
 {
@@ -332,7 +334,10 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end)
 		fold->interpreter = interpreter_at(shown);
 }
 
-/* Begins the walk at the function that called the allocator. This function is never folded. */
+/*
+ * Begins the walk at the function that called the allocator, which is never folded. Returns false
+ * if the stack has no such function.
+ */
 static bool begin(struct fold *fold)
 {
 	const struct report_site *shown = fold->shown;
@@ -397,8 +402,8 @@ bool fold_next(struct fold *fold)
 }
 
 /*
- * True if the functions of scripts and those without names are the same in two runs of the same
- * length.
+ * Compares two runs of the same length. True if their script functions, and their functions without
+ * names, are the same.
  */
 static bool same_run(const struct fold *a, const struct fold *b)
 {

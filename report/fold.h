@@ -2,7 +2,7 @@
 /*
  * Folds functions of a stack that nobody needs to read one by one: adjacent functions of a runtime,
  * of an interpreter or of a standard library; functions without names, except the innermost ones;
- * the repetitions of a recursion; and start-up code. Knows nothing of how a stack is written.
+ * the repetitions of a recursion; and start-up code. Prints nothing.
  */
 #ifndef REPORT_FOLD_H
 #define REPORT_FOLD_H
@@ -13,7 +13,7 @@
 struct spot {
 	struct stack_pos pos;
 	const struct sym_location *location;
-	const struct sym_frame *frame; /* NULL if the function has no name */
+	const struct sym_frame *frame; /* name and source of the function; NULL if it has no name */
 };
 
 /* A recursion: a sequence (cycle) of functions that is repeated on the stack. */
@@ -27,7 +27,7 @@ struct recursion {
 /* A walk over the items of a folded stack, from the function that called the allocator outwards. */
 struct fold {
 	const struct report_site *shown;
-	size_t end; /* number of innermost frames to walk */
+	size_t end; /* number of frames to walk, counted from the innermost one */
 	/* First function of the current item, which has `cnt` functions. */
 	struct spot spot;
 	/*
@@ -53,7 +53,7 @@ struct fold {
 	 */
 	const char *interpreter;
 	bool scripted; /* the walk has passed a function of a script */
-	/* Number of functions in the recursion's first cycle that are still to be walked. */
+	/* Number of functions that are still to be walked in the first cycle of `recursion`. */
 	size_t unique;
 };
 
@@ -71,8 +71,7 @@ bool fold_next(struct fold *fold);
 size_t fold_start(const struct report_site *shown);
 
 /*
- * True if both stacks have a recursion, and the stacks only differ in the number of its
- * repetitions.
+ * True if both stacks have recursions, and the stacks differ only in how often these are repeated.
  */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 

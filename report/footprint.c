@@ -15,8 +15,8 @@
 /* Minimum value of leak_score.growth for a part of the footprint to count as growing. */
 #define LEAST_GROWTH 0.9
 /*
- * Minimum growth of a part: LEAST_BYTES, and LEAST_FRACTION of its size; for descriptors, threads
- * and child processes, LEAST_PIECES.
+ * Minimum growth of a part: both LEAST_BYTES and LEAST_FRACTION of its size; for descriptors,
+ * threads and child processes, LEAST_PIECES.
  */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
@@ -27,16 +27,17 @@
  */
 #define EXPLAINED 0.5
 /*
- * Minimum growth of a part that may go on growing: PENDING_BYTES, and PENDING_FRACTION of its size.
+ * Minimum rise of a part for the conclusion that the rise may go on: both PENDING_BYTES and
+ * PENDING_FRACTION of the part's size.
  */
 #define PENDING_BYTES (1U << 20)
 #define PENDING_FRACTION 0.01
-/* A part counts as level once it has reached this fraction of its rise. */
+/* A part counts as level from the point on at which it has reached this fraction of its rise. */
 #define MOST_OF_RISE 0.9
 /* Maximum fall during a rise, as a fraction of the rise. */
 #define MOST_FALLEN 0.125
 /*
- * Maximum time without growth after which more growth is still expected; the same as
+ * Maximum time without growth during which more growth is still expected; the same as
  * LONGEST_QUIET_S in trend.c.
  */
 #define LONGEST_QUIET_NS UINT64_C(60000000000)
@@ -73,7 +74,9 @@ struct series_list {
 	struct site *sites;
 	const struct process **processes;
 	size_t process_cnt;
-	/* 1 + index in `processes`, stored as a pointer; the key is the image. */
+	/*
+	 * Key: number of the process image. Value: 1 + index in `processes`, stored as a pointer.
+	 */
 	struct hash_map by_image;
 };
 
@@ -189,8 +192,8 @@ static double kept(const struct rss_pasts *pasts, const struct process *process,
 }
 
 /*
- * Returns how much traced blocks have gained. The largest block that is too young for the report
- * counts if it grows.
+ * Returns by how many bytes traced blocks have grown. If the largest block that is too young for
+ * the report grows, it is included.
  */
 static double traced_gain(const struct growth *series, uint64_t since_ns)
 {
@@ -202,8 +205,8 @@ static double traced_gain(const struct growth *series, uint64_t since_ns)
 }
 
 /*
- * Like traced_gain(), but counts the block that is too young twice: while a program copies it, both
- * copies are resident.
+ * Like traced_gain(), but counts the growth of the block that is too young twice: while a program
+ * copies the block, both copies are resident.
  */
 static double resident_gain(const struct growth *series, uint64_t since_ns)
 {
@@ -233,7 +236,10 @@ static double explained(const struct snapshot *snap, const struct growth *series
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_UNMAPPED:
-		/* Mapped shared memory is in this part, and also in one of the two parts below. */
+		/*
+		 * Mapped shared memory is in FOOTPRINT_UNMAPPED, and again in FOOTPRINT_SHARED or
+		 * FOOTPRINT_HUGE.
+		 */
 		return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
 		       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
 	case FOOTPRINT_HUGE:
@@ -251,7 +257,7 @@ static double explained(const struct snapshot *snap, const struct growth *series
 	return INFINITY;
 }
 
-/* The rise of a part of a footprint since it was smallest. */
+/* The rise of a part of a footprint since the part was smallest. */
 struct rise {
 	double gained;
 	double fallen;       /* largest fall since the part was smallest */
@@ -323,8 +329,8 @@ static bool may_go_on(const struct growth *series, enum footprint_part part,
 }
 
 /*
- * True if a rise is to be shown instead of the one found so far. Anonymous memory comes last, since
- * the allocator may explain it.
+ * True if a rise is to be reported instead of the rise found so far, if any. A rise of anonymous
+ * memory is reported only if there is no other, since the allocator may explain it.
  */
 static bool outranks(enum footprint_part part, double gained, const struct untraced_growths *found)
 {
@@ -413,7 +419,10 @@ static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 	};
 
 	if (!grows(history, part, gained)) {
-		/* Skip processes that may have just started: such processes grow for a while. */
+		/*
+		 * Look for rises only if tracing began after the start-up (-p): processes that have
+		 * just started grow for a while.
+		 */
 		if (snap->run.had_begun && part_stays(part))
 			judge_pending(snap, pasts, process, series, part, ret);
 		return;
@@ -472,7 +481,10 @@ int untraced_growths_init(const struct snapshot *snap, bool is_reported,
 		err = ranking__note(ranking, &view);
 	else
 		err = ranking__update(ranking, &view, growth);
-	/* A process without a footprint has ended, so its series do not come back. */
+	/*
+	 * Forget processes that are not in this snapshot: they have ended, so their series do not
+	 * come back.
+	 */
 	ranking__forget_absent(ranking);
 	if (!err && is_reported)
 		err = judge_all(snap, pasts, &list, growth, ret);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds growth of a process's footprint that is not explained by traced blocks, nor by free memory
- * that the allocator keeps. The footprint is a set of totals of a process, most of which the kernel
- * keeps. While there is such growth, the message "nothing seems to leak" would be wrong. Rates
- * are per second.
+ * that the allocator keeps. The footprint is a set of totals of a process, such as resident bytes
+ * and open descriptors. While there is such growth, the message "nothing seems to leak" would be
+ * wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -35,13 +35,13 @@ struct untraced_growths {
 	 */
 	struct untraced_growth too_young;
 	/*
-	 * The largest rise of a process's memory that is not judged as growth yet, but may go on.
-	 * Neither traced blocks nor free memory in the allocator explain it. A rise of anonymous
-	 * memory is used only if there is no other rise. `per_s` and `traced_per_s` are averages
-	 * since the part was smallest. If there is no rise, `process` is NULL.
+	 * The largest rise of a process's memory that does not count as growth yet, but may go on
+	 * (only with -p). Neither traced blocks nor free memory in the allocator explain it. A rise
+	 * of anonymous memory is used only if there is no other rise. `per_s` and `traced_per_s`
+	 * are averages since the part was smallest. If there is no rise, `process` is NULL.
 	 */
 	struct untraced_growth pending;
-	double pending_bytes; /* bytes by which the part of `pending` has grown */
+	double pending_bytes; /* bytes by which the part that `pending` describes has grown */
 };
 
 /*
@@ -57,7 +57,10 @@ void untraced_growths_deinit(struct untraced_growths *growths);
 /* Returns the growth of untraced memory, in bytes per second. */
 double untraced_bytes_per_s(const struct untraced_growths *growths);
 
-/* True if a part is a number of bytes; the other parts count pieces. */
+/*
+ * True if a part is a number of bytes; the other parts are numbers of descriptors, threads or
+ * processes.
+ */
 bool footprint_part_is_bytes(enum footprint_part part);
 
 /* Returns the name of a part in machine-readable reports, such as "anonymous". */

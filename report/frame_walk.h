@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks over the functions of a stack, including inlined and unnamed ones, from the outermost
- * function to the caller of the allocator.
+ * Walks over the functions of a stack, from the outermost function to the one that called the
+ * allocator. Visits inlined functions and functions without names as well.
  */
 #ifndef REPORT_FRAME_WALK_H
 #define REPORT_FRAME_WALK_H
@@ -30,13 +30,16 @@ bool frame_walk_next(struct frame_walk *walk);
 char *frame_name(const struct frame_walk *walk);
 
 /*
- * Returns a function's file as raw bytes, to be freed, and sets the line, 0 if it is not known. If
- * the function is in a script, takes them from its symbol. Returns NULL if the file is not known or
- * memory is out. frame may be NULL.
+ * Returns the path of a function's source file as raw bytes, to be freed, and sets *line, to 0 if
+ * the line is not known. If the function is in a script, takes both from the symbol. Returns NULL
+ * if the file is not known or memory is out. `frame` may be NULL.
  */
 char *frame_file(const struct sym_frame *frame, unsigned int *line);
 
-/* Begins a walk at the blamed function, inwards. Returns false if the stack is not known. */
+/*
+ * Begins a walk that goes inwards from the blamed function. Returns false if the stack is not
+ * known.
+ */
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
 bool frame_walk_at(const struct frame_walk *walk, const struct stack_pos *pos);
 bool frame_walk_at_blamed(const struct frame_walk *walk);

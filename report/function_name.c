@@ -119,7 +119,10 @@ static bool python_function_of(const char *symbol, struct script_function *ret)
 	return true;
 }
 
-/* Cuts ":NUMBER" off the end of a text of *len bytes. Returns false if the text has no such end. */
+/*
+ * Cuts ":NUMBER" off the end of a text of *len bytes, and sets *ret to the number. Returns false if
+ * the text does not end like this.
+ */
 static bool take_number(const char *text, size_t *len, unsigned int *ret)
 {
 	size_t at = *len;
@@ -284,7 +287,7 @@ static char *short_form(const char *symbol, ptrdiff_t most_arguments)
 	name = function_name_of(symbol);
 	if (name.whole == name.rest)
 		return strdup(symbol);
-	/* "<...>" is at most three times as long as what it replaces. */
+	/* "<...>" is at most three times as long as the arguments that it replaces. */
 	ret = malloc(3 * strlen(symbol) + 1);
 	if (!ret)
 		return NULL;

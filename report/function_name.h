@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Parts of a symbol. The return type is in none of the parts. */
+/* Parts of a symbol, as pointers into it. The return type is in none of the parts. */
 struct function_name {
 	const char *whole; /* name with namespaces */
 	const char *last;  /* name without namespaces */
@@ -39,9 +39,9 @@ bool script_function_of(const char *symbol, struct script_function *ret);
 char *function_name_short(const char *symbol);
 
 /*
- * Returns the short form of a symbol, to be freed, with all template arguments written as "<...>".
- * All instances of a function template have this form in common. Returns NULL if the symbol has no
- * template arguments or is that of a lambda, or if out of memory.
+ * Returns the short form of a symbol, to be freed, with all template arguments written as "<...>",
+ * so that it is the same for all instances of a function template. Returns NULL if the symbol has
+ * no template arguments or is that of a lambda, or if out of memory.
  */
 char *function_name_template(const char *symbol);
 

@@ -34,10 +34,13 @@ struct use {
 	 * Number of callers whose memory does not grow, and number of callers whose memory grows.
 	 */
 	size_t calm, growing;
-	/* Different average block sizes of callers that do not grow, up to LEAST_SIZES. */
+	/*
+	 * Different average block sizes of callers that do not grow; at most LEAST_SIZES are
+	 * stored.
+	 */
 	uint64_t sizes[LEAST_SIZES];
 	size_t size_cnt;
-	double gained; /* bytes that this sum gained; 0 if it does not grow */
+	double gained; /* bytes that the sum gained; 0 if the sum does not grow */
 	double gained_by_growing;
 	double most; /* largest gain of a single caller */
 };
@@ -130,7 +133,9 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
-		/* Keep one of the sites: all of them have the innermost frames of the funnel. */
+		/*
+		 * One of the sites is enough, since all of them have the funnel's innermost frames.
+		 */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}
 	return 0;
@@ -160,7 +165,7 @@ void funnels_deinit(struct funnels *funnels)
 
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site)
 {
-	/* Funnels are sorted: those with most frames come last. */
+	/* Funnels are sorted by frame_cnt: search backwards to find the one with most frames. */
 	for (size_t i = funnels->cnt; i-- > 0;) {
 		const struct funnel *funnel = &funnels->funnels[i];
 

@@ -9,7 +9,7 @@
 #include "report/callers.h"
 #include "report/site_order.h"
 
-/* The innermost frames that the sites of a funnel share. */
+/* A funnel, as the innermost frames that all its sites share. `site` is one of these sites. */
 struct funnel {
 	const struct site *site;
 	size_t frame_cnt;
@@ -23,15 +23,18 @@ struct funnels {
 /*
  * Finds the funnels among all sites of a report, which shared_frames_sort() has sorted. The sites
  * must outlive the funnels. Callers whose memory grows, in one site or in their sum, do not count
- * towards the minimum number of callers. A function that keeps memory itself is no funnel. It is
- * assumed to keep memory if most of its callers grow, or if it grows and its growth is spread over
- * many callers. `callers` may be NULL. Returns 0 or -ENOMEM.
+ * towards the minimum number of callers. A function that keeps memory itself is no funnel. A
+ * function is assumed to keep memory if most of its callers grow, or if it grows and its growth is
+ * spread over many callers. `callers` may be NULL. Returns 0 or -ENOMEM.
  */
 int funnels_init(const struct candidate *const *sites, size_t cnt, const struct callers *callers,
 		 struct funnels *ret);
 void funnels_deinit(struct funnels *funnels);
 
-/* Returns how many of a site's innermost frames belong to a funnel; 0 if none do. */
+/*
+ * Returns the number of a site's innermost frames that belong to a funnel; 0 if the site has no
+ * funnel.
+ */
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site);
 
 #endif

@@ -14,7 +14,7 @@ struct grouping {
 	struct site *sums;  /* one sum for each group, with a unique id and without a stack */
 	const char **names; /* paths of modules or cgroups; NULL if not known */
 	size_t cnt;
-	size_t *group_of; /* for each site of the snapshot, the index of its group in `sums` */
+	size_t *group_of; /* for each site of the snapshot, index of its group in `sums` */
 };
 
 /*

@@ -65,7 +65,7 @@ size_t heap_class_of(uint64_t size);
 void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use);
 void heap_census_join(struct heap_census *census, const struct heap_census *part);
 
-/* Returns the number of size classes, without the empty classes at the end. */
+/* Returns the number of size classes up to the last one that has chunks. */
 size_t heap_census_cnt(const struct heap_census *census);
 
 struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use use);

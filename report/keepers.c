@@ -4,11 +4,16 @@
 
 #define NSEC_PER_SEC 1e9
 
-/* Maximum blocks that a suspect gains for each item of a container. An item may be several objects.
+/*
+ * Maximum number of blocks that a suspect gains for each item of a container. An item may consist
+ * of several objects.
  */
 #define BLOCKS_PER_ITEM 8
 
-/* Maximum bytes of an object that CPython frees without a call of the allocator, on average. */
+/*
+ * Maximum average size, in bytes, of blocks that CPython may reuse for other objects without a call
+ * of the allocator.
+ */
 #define REUSED_BYTES 256
 
 const struct report_site *keepers_find(const struct report_site *keepers, size_t cnt,
@@ -25,7 +30,7 @@ static double per_s(uint64_t cnt, uint64_t for_ns)
 	return for_ns ? (double)cnt * NSEC_PER_SEC / (double)for_ns : 0;
 }
 
-/* True if the blocks of a suspect are small, and few enough to be items of a container. */
+/* True if the blocks of a suspect are small, and few enough to be the items of a container. */
 static bool may_keep(const struct python_container *container, const struct suspect *suspect)
 {
 	double blocks_per_s = per_s(suspect->seen - suspect->freed, suspect->since_ns);

@@ -9,15 +9,15 @@
 #include "report/python_growth.h"
 #include "report/suspects.h"
 
-/* Returns the one of cnt sites whose block has the items of a container; NULL if there is none. */
+/* Returns the site whose block stores the items of a container; NULL if it is not in `keepers`. */
 const struct report_site *keepers_find(const struct report_site *keepers, size_t cnt,
 				       const struct python_container *container);
 
 /*
- * If each object of Python is a block: moves the suspect that adds items to a growing container to
- * the front, if the blocks of the first suspect are small, and few enough to be the items.
- * CPython uses the blocks of some freed objects again, without a call of the allocator. So a
- * block's stack may belong to an earlier object than the one that is in it now.
+ * Only for processes in which each Python object is a block. CPython reuses the blocks of some
+ * freed objects without a call of the allocator, so the stack of a block may be that of an earlier
+ * object. If the blocks of the first suspect are small, and few enough to be the items of a growing
+ * container, moves the suspect that adds items to this container to the front.
  */
 void keepers_prefer(const struct python_growth *python, const struct report_site *keepers,
 		    size_t keeper_cnt, struct suspect *suspects, size_t suspect_cnt);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Maximum growths of each kind in a snapshot */
+/* Maximum number of caches in a snapshot, and maximum number of lines of kernel code */
 #define KERNEL_GROWTHS_MAX 16
 
 /* Recordings store these numbers. */
@@ -26,8 +26,8 @@ enum reclaim {
 struct kernel_growth {
 	enum kernel_growth_kind kind;
 	const char *name;     /* name of the cache; file, line and function of the code */
-	uint64_t bytes;       /* memory in use by any process */
-	uint64_t grown_bytes; /* growth since tracing began */
+	uint64_t bytes;       /* bytes in use in the whole system */
+	uint64_t grown_bytes; /* growth of `bytes` since tracing began */
 	enum reclaim reclaim; /* RECLAIM_UNKNOWN for lines of code */
 };
 

@@ -65,11 +65,14 @@ static const char *const wrapper_names[] = {
  */
 static const char *const tracer_functions[] = {
 	/*
-	 * entries of BPF maps, allocated in advance in an interrupt; each map has a maximum. The
-	 * stack is the same for objects that BPF programs allocate, which have none.
+	 * Entries of BPF maps, allocated in advance in an interrupt; each map has a maximum number
+	 * of entries. Objects that BPF programs allocate have the same stack, but no maximum.
 	 */
 	"bpf_mem_refill",
-	/* pending returns of uprobes, freed with their threads; limited by the depth of calls */
+	/*
+	 * Records of return probes (uretprobes) of functions that have not returned yet. They are
+	 * freed with the thread, and their number is limited by the depth of calls.
+	 */
 	"uprobe_notify_resume",
 };
 
@@ -80,17 +83,18 @@ static const char *const tracer_functions[] = {
  * references to inodes show in the figures of caches alone.
  */
 static const char *const attached_functions[] = {
-	/* what a security module (LSM) adds to an inode; freed with the inode */
+	/* data that a security module (LSM) adds to an inode; freed with the inode */
 	"security_inode_alloc",
-	/* owners of the objects on a slab page; freed with the page */
+	/* records of the cgroups that own the objects on a slab page; freed with the page */
 	"alloc_slab_obj_exts",
 	"memcg_alloc_slab_cgroups",
 	"memcg_alloc_page_obj_cgroups",
 };
 
 /*
- * Kernel functions whose own blocks are parts of an inode that a file system reads, such as the
- * target of a symlink. Blocks of functions that they call may leak on their own.
+ * Kernel functions that read an inode from a file system, and allocate parts of it, such as the
+ * target of a symlink. Only the blocks that they allocate themselves are attached to the inode;
+ * blocks of functions that they call may leak on their own.
  */
 static const char *const inode_readers[] = {
 	"__ext4_iget",
@@ -122,15 +126,15 @@ struct rate {
 
 /* Facts about a path. */
 struct facts {
-	bool is_attached; /* its blocks exist only with others: see is_attached() */
-	bool is_doubtful; /* its growth alone says little: is_attached, or site_is_doubtful() */
+	bool is_attached; /* its blocks are attached to other objects: see is_attached() */
+	bool is_doubtful; /* its growth alone says little: it is attached, or site_is_doubtful() */
 	bool is_assigned; /* its `blamed` or `objects` is set, or it is excluded */
 };
 
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	struct facts *facts; /* of each path */
+	struct facts *facts; /* facts about each path */
 };
 
 static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
@@ -202,7 +206,7 @@ static bool is_one_of(const char *symbol, const char *const *names, size_t cnt)
 	return false;
 }
 
-/* True if a kernel path has one of these functions. */
+/* True if one of `functions` is on a kernel path. */
 static bool calls(const struct report_site *path, const char *const *functions, size_t cnt)
 {
 	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++)
@@ -211,7 +215,10 @@ static bool calls(const struct report_site *path, const char *const *functions, 
 	return false;
 }
 
-/* True if the function of a frame, counted outwards from the one that allocates, has this name. */
+/*
+ * True if the function at a frame has this name. Frame 0 is the function that allocates; the frames
+ * after it are its callers.
+ */
 static bool is_function(const struct report_site *path, size_t frame, const char *name)
 {
 	frame += path->first_frame;
@@ -220,14 +227,17 @@ static bool is_function(const struct report_site *path, size_t frame, const char
 }
 
 /*
- * True if the blocks of a kernel path exist only with others: see attached_functions and
+ * True if the blocks of a kernel path are attached to other objects: see attached_functions and
  * inode_readers.
  */
 static bool is_attached(const struct report_site *path)
 {
 	if (path->site->space != SPACE_KERNEL || !path->site->frame_cnt)
 		return false;
-	/* address range of a vmalloc() call, which has a vm_struct, too; ranges are freed lazily */
+	/*
+	 * The address range (vmap_area) of a vmalloc() call is attached to the call's vm_struct.
+	 * The kernel frees such ranges lazily.
+	 */
 	if (is_function(path, 0, "alloc_vmap_area"))
 		return is_function(path, 1, "__get_vm_area_node");
 	return calls(path, attached_functions, CNT(attached_functions)) ||
@@ -253,8 +263,8 @@ static bool is_open(const struct kernel_paths *all, size_t path)
 }
 
 /*
- * True if a path is not assigned yet, and has the same owner and the same first `depth` functions
- * as another path.
+ * True if `path` is not assigned yet, has the same owner as the path `other`, and has the same
+ * `depth` outermost functions, from the root inwards.
  */
 static bool goes_with(const struct kernel_paths *all, size_t path, size_t other, size_t depth)
 {
@@ -284,7 +294,7 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 
 /*
  * True if a path is not doubtful, or if it may be a companion: it has an owner or its blocks are
- * attached to others, and its rate of blocks is low enough.
+ * attached to other objects, and it grows by at most MOST_BLOCKS times `most` blocks per second.
  */
 static bool may_join(const struct kernel_paths *all, size_t path, double most)
 {
@@ -298,7 +308,7 @@ static bool may_join(const struct kernel_paths *all, size_t path, double most)
 
 /*
  * Sums up the growth of all paths, including companions, that have the same owner and the same
- * first `depth` functions as the path `heaviest`.
+ * `depth` outermost functions as the path `heaviest`.
  */
 static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
 				double most)
@@ -354,8 +364,8 @@ static void blame_with(struct kernel_paths *all, size_t heaviest)
 }
 
 /*
- * Returns the index of the fastest growing path among those that are unassigned and not doubtful;
- * cnt if there are none.
+ * Returns the index of the path that grows fastest, in bytes, among the paths that are neither
+ * assigned nor doubtful; all->cnt if there are none.
  */
 static size_t heaviest_of(const struct kernel_paths *all)
 {

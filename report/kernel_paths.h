@@ -14,7 +14,7 @@
  * or with the same function of a kernel thread: the innermost function through which nearly all of
  * their growth goes. Then does the same for the paths that do not go through this function.
  *
- * A doubtful path (site_order.h), or one whose blocks exist only with other blocks, can only be a
+ * A doubtful path (site_order.h), or one whose blocks are attached to other objects, can only be a
  * companion: it joins other paths of the same owner if it does not grow by many more blocks per
  * second than these paths; otherwise it is excluded. Memory of tracers is excluded, too. Page
  * tables of user memory are reported as such, without a function. The paths must have names and

@@ -7,12 +7,15 @@
 
 #include "base/hash_map.h"
 
-/* Value of a listed site in `known`. */
+/* Value in `known` that marks a site as listed. */
 static struct report_site is_listed;
 
 struct listing {
 	const struct report *report;
-	/* Entries of the report's list of shown sites, by site; &is_listed for a listed site. */
+	/*
+	 * Key: address of a site. Value: the site's entry in report->sites; &is_listed once the
+	 * site is listed.
+	 */
 	struct hash_map known;
 	const struct report_site **items;
 	size_t cnt;

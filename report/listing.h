@@ -7,8 +7,8 @@
 
 /*
  * Lists the stacks of all losses, then those of all suspects. Then, while the list has fewer than
- * report->site_cnt stacks, adds those of the first `upto` sites of the report. Lists each stack
- * once. For a suspect that is the sum of a runtime's pool, lists the first unlisted site of the
+ * report->site_cnt stacks, adds those of the first `upto` sites of the report. No stack is listed
+ * twice. For a suspect that is the sum of a runtime's pool, lists the first unlisted site of the
  * pool, so that no block is in two stacks. *ret points to sites of the report and is to be freed.
  * Returns 0 or -ENOMEM.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses which moments of the past are kept. */
+/* Chooses which times of earlier snapshots are kept. */
 #include "report/moments.h"
 
 #include "base/array.h"

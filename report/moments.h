@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the moments of earlier snapshots. If there are too many, keeps moments from the whole past,
- * and more of the recent past. Knows only times.
+ * Keeps the times (moments) of earlier snapshots. If there are too many, thins them out: the kept
+ * times cover the whole past, but are denser in the recent past. Knows only times.
  */
 #ifndef REPORT_MOMENTS_H
 #define REPORT_MOMENTS_H
@@ -9,27 +9,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum number of moments, including the moment of the latest snapshot. */
+/* Maximum number of times, including the time of the latest snapshot. */
 #define MOMENTS_MAX 32
-/* Number of latest moments that are always kept. */
+/* Number of latest times that are always kept. */
 #define RECENT_MOMENTS 8
 
-/* Moments of snapshots before the latest one, oldest first. */
+/* Times of snapshots before the latest one, oldest first. */
 struct moments {
 	uint64_t ns[MOMENTS_MAX];
 	size_t cnt; /* less than MOMENTS_MAX */
 };
 
 /*
- * Returns the index of the moment to drop: the moment whose two neighbours are closest together,
- * relative to the moment's age. stride: distance between times in the array, in numbers.
+ * Returns the index of the time to drop: the time whose two neighbours are closest together,
+ * relative to its distance from the latest time. stride: distance between two times in the array,
+ * in units of 8 bytes.
  */
 size_t moments_least_informative(const uint64_t *ns, size_t stride, size_t cnt);
 
-/* Adds a moment after all others. Drops an older one if there are too many. */
+/* Adds the latest time. Drops an older time if there are too many. */
 void moments_add(struct moments *moments, uint64_t ns);
 
-/* Returns the number of moments before a time. */
+/* Returns how many of the kept times are before `ns`. */
 size_t moments_before(const struct moments *moments, uint64_t ns);
 
 #endif

@@ -53,7 +53,7 @@ static const char *const package_folders[] = {
 	"lib-dynload",   ".pyenv",
 };
 
-/* Prefixes of script names that stand for code built into the language, and not for a file. */
+/* Prefixes of the paths of scripts that are built into the language and have no file. */
 static const char *const built_in_scripts[] = {"node:", "<frozen"};
 
 /*
@@ -219,8 +219,8 @@ static bool is_from_elsewhere(const char *source, const char *main_source)
 }
 
 /*
- * True if `part` is `name`, or, unless `whole` is set, begins with `name` and continues with
- * neither a letter nor a digit.
+ * True if `part` is `name`. Unless `whole` is set, also true if `part` begins with `name`, and the
+ * next character is neither a letter nor a digit.
  */
 static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
 {
@@ -310,7 +310,7 @@ static bool is_installed_with(const char *module, const char *file)
 	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
 }
 
-/* True if a file contains code of the program. Node addons in installed packages do not. */
+/* True if the code in a file is the program's own. Node addons in installed packages are not. */
 static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))

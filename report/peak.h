@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The peak: the memory that was outstanding at the moment when most memory was outstanding. Leaves
- * out reserved address space and the stacks of threads. Plain data.
+ * The peak: the memory that was outstanding when most memory was outstanding. Leaves out reserved
+ * address space and the stacks of threads. Plain data.
  */
 #ifndef REPORT_PEAK_H
 #define REPORT_PEAK_H

@@ -19,14 +19,17 @@
 
 /*
  * Minimum recent rate of growth, relative to the earlier rate, for a process's start-up to count as
- * finished. With a lower rate, the growth may still be part of the start-up.
+ * finished. With a lower recent rate, the growth may still be part of the start-up.
  */
 #define LEAST_LATELY 0.5
 
 /* Minimum gain of runtime objects for a verdict, as a fraction of all outstanding memory. */
 #define SLIGHT 0.001
 
-/* Maximum frames that are searched for a function that shows what a block is for. */
+/*
+ * Maximum number of frames of a stack that are searched for a function that shows what kind of
+ * objects the block is for.
+ */
 #define MOST_FRAMES 4
 
 static bool has_stack(const struct site *site)
@@ -192,7 +195,10 @@ static int sum_up(const struct snapshot *snap, const struct site *const *sites, 
 	return 0;
 }
 
-/* Adds one heap site for each process: one stack is enough to find the process's runtime. */
+/*
+ * Adds one heap site of each process to the list `sites`: one stack is enough to find out which
+ * runtime the process runs.
+ */
 static int add_samples(const struct snapshot *snap, const struct site **sites, size_t *cnt)
 {
 	struct hash_map seen = {0};

@@ -13,7 +13,8 @@
 #include "report/symbol_backend.h"
 
 struct pool {
-	struct site sum; /* sum over all sites of the pool, with the stack of its largest site */
+	/* sum over all sites of the pool, but with the stack of the pool's largest site */
+	struct site sum;
 	const struct runtime_objects *objects;
 	bool in_steps;       /* the pool has mappings, and not only heap blocks */
 	uint64_t step_bytes; /* size of the pool's largest block */
@@ -34,12 +35,13 @@ int pools_init(const struct snapshot *snap, struct symbol_backend *symbols, uint
 	       struct pools *ret);
 void pools_deinit(struct pools *pools);
 
-/* Adds the pools to `ranking`, and sets their growth. Must be called once per snapshot. */
+/*
+ * Adds the sums of the pools to `ranking`, and sets pools->growth. Must be called once per
+ * snapshot.
+ */
 int pools_rank(struct pools *pools, const struct snapshot *snap, struct ranking *ranking);
 
-/*
- * Returns the kind of runtime objects in a site that is the sum of a pool; NULL for any other site.
- */
+/* If a site is the sum of a pool, returns the pool's kind of runtime objects; else NULL. */
 const struct runtime_objects *pools_objects(const struct pools *pools, const struct site *site);
 
 /* True if a process has a pool for this kind of runtime objects. */
@@ -53,19 +55,22 @@ bool pools_have(const struct pools *pools, const struct process *process,
 bool objects_grow_briefly(const struct site_history *history);
 
 /*
- * Returns the bytes that runtime objects gained since their growth began, if this is too small a
- * part of all outstanding bytes for a verdict; else 0. Such a small gain may be garbage that has
+ * Returns the bytes by which runtime objects grew since their growth began, if they are too small a
+ * part of all outstanding bytes for a verdict; else 0. Such slight growth may be garbage that has
  * not been collected yet.
  */
 double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes);
 
 /*
  * True if a process may still be loading modules and filling caches. first_ns is the time at which
- * its memory was first seen. was_young: see struct run_facts.
+ * memory of the process was first seen. was_young: see struct run_facts.
  */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns, bool was_young);
 
-/* Returns the time at which a process's pools were first seen; now_ns if it has no pools. */
+/*
+ * Returns the time at which the first of a process's pools was seen; now_ns if this was not before
+ * now_ns, or if the process has no pools.
+ */
 uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns);
 
 /*

@@ -9,7 +9,7 @@
 struct process_rss {
 	const struct process *process;
 	const struct rss *rss;
-	const struct rss *first; /* first known values; NULL if `rss` is the first */
+	const struct rss *first; /* first known resident memory; NULL if `rss` is the first known */
 };
 
 struct processes_rss {
@@ -19,22 +19,25 @@ struct processes_rss {
 	size_t cnt;
 };
 
-/* `pasts` may be NULL. */
+/* Lists the resident memory of the living processes. `pasts` may be NULL. */
 struct processes_rss processes_rss_of(const struct snapshot *snap, const struct rss_pasts *pasts);
 
 /*
- * Returns the sum of the parts over the processes, by the latest reading of each: memory is not
- * read for each report. All other fields are 0.
+ * Returns the sum of `parts` over the living processes; all other fields are 0. Memory is not read
+ * for each report, so the latest reading of each process counts. `pasts` may be NULL.
  */
 struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pasts *pasts);
 
-/* Returns the first values of an image; NULL if none are earlier than the present ones. */
+/*
+ * Returns the first known values of a process; NULL if there are none from before the present
+ * report. `pasts` may be NULL.
+ */
 const struct rss *processes_rss_first(const struct rss_pasts *pasts, const struct process *process);
 
 /*
- * Returns the sum over the processes. Sets *ret_first to the sum of their first values; if a
- * process has none, its present values count. Sets *ret_has_first to false if no process has first
- * values.
+ * Returns the sum of the present values over the listed processes. Sets *ret_first to the sum of
+ * their first values; for a process without first values, its present values count. Sets
+ * *ret_has_first to false if no process has first values.
  */
 struct rss processes_rss_sum(const struct processes_rss *all, struct rss *ret_first,
 			     bool *ret_has_first);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Remembers sites by their ids. A site that holds no memory any more is remembered for
- * HISTORY_POINTS_MAX more updates, unless its process has ended. So memory that comes and goes
- * keeps its history.
+ * HISTORY_POINTS_MAX more updates, unless its process has ended. So the history survives if a site
+ * is empty for a while.
  */
 #include "report/ranking.h"
 
@@ -15,13 +15,13 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
-	/* Image of the site's process; 0 if the site belongs to no single process. */
+	/* Number of the process image that the site belongs to; 0 if there are several or none. */
 	uint32_t image;
-	/* Number of the latest update with a snapshot that had the site. */
+	/* Value of ranking->updates when a snapshot last contained the site. */
 	uint64_t update;
-	uint64_t reported_bytes; /* bytes and blocks at the last report */
+	uint64_t reported_bytes; /* bytes, and number of blocks, at the last report */
 	uint64_t reported_count;
-	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks at the last snapshot, by age */
+	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks in the latest snapshot, by age */
 };
 
 /* Sums over all sites of a process. */
@@ -35,18 +35,18 @@ struct process_sum {
 struct process_sums {
 	struct process_sum *items;
 	size_t cnt, cap;
-	/* 1 + index in `items`, stored as a pointer; the key is the image. */
+	/* Key: number of the process image. Value: 1 + index in `items`, stored as a pointer. */
 	struct hash_map by_image;
 };
 
 struct ranking {
 	struct entry *entries; /* all entries, unsorted */
-	struct hash_map by_id; /* the entries by site id */
+	struct hash_map by_id; /* finds an entry by its site id */
 	struct process_sums processes;
-	struct process_sums last_processes; /* processes at the last snapshot */
+	struct process_sums last_processes; /* `processes` as it was at the previous snapshot */
 	uint64_t updates;
 	uint64_t first_ns;   /* elapsed_ns of the first snapshot */
-	uint64_t elapsed_ns; /* elapsed_ns of the last snapshot */
+	uint64_t elapsed_ns; /* elapsed_ns of the latest snapshot */
 };
 
 static void process_sums_deinit(struct process_sums *sums)
@@ -287,7 +287,7 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	return 0;
 }
 
-/* Removes the entry from the list at *link, and frees it. */
+/* Removes the entry at *link from the list of entries and from by_id, and frees it. */
 static void drop_entry(struct ranking *ranking, struct entry **link)
 {
 	struct entry *entry = *link;
@@ -297,7 +297,10 @@ static void drop_entry(struct ranking *ranking, struct entry **link)
 	free_entry(entry);
 }
 
-/* True if the site is not in the snapshot and need not be remembered. */
+/*
+ * True if a site is not in the latest snapshot and is to be forgotten: it has been missing for more
+ * than HISTORY_POINTS_MAX updates, or its process has ended.
+ */
 static bool is_over(const struct ranking *ranking, const struct entry *entry)
 {
 	if (entry->update == ranking->updates)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Remembers earlier snapshots by site id. Computes for each site its growth since the last report,
- * a few points of its past, and its trend. No I/O, no names.
+ * Remembers, for each site id, the site's past in earlier snapshots. Computes for each site its
+ * growth since the last report, a few points of its past, and its trend. No I/O, no names.
  */
 #ifndef REPORT_RANKING_H
 #define REPORT_RANKING_H
@@ -15,7 +15,7 @@ struct ranking;
 struct growth {
 	int64_t bytes;
 	int64_t count;
-	/* History including this snapshot; valid until the next update. */
+	/* History of the site, including this snapshot; valid until the next update. */
 	const struct site_history *history;
 };
 
@@ -37,11 +37,15 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
 			 size_t cnt, struct growth *growth);
 
-/* Remembers a snapshot taken between two reports; growth is still relative to the last report. */
+/*
+ * Remembers a snapshot that was taken between two reports. Growth remains relative to the last
+ * report.
+ */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
 /*
- * Forgets the sites that were not in the latest snapshot. To be used if such sites never come back.
+ * Forgets the sites that were not in the latest snapshot. For sites that never come back once they
+ * are missing.
  */
 void ranking__forget_absent(struct ranking *ranking);
 

@@ -33,7 +33,7 @@
  * have all suspects.
  */
 #define MAX_SUSPECTS 5
-/* Maximum number of functions that are named as pinning memory */
+/* Maximum number of pinners in a report */
 #define MAX_PINNERS 3
 
 /*
@@ -74,7 +74,7 @@ struct shown {
 	size_t lost_path_cnt;
 	struct candidate *pin_paths; /* sites that pin free memory */
 	size_t pin_path_cnt;
-	/* Sites whose blocks have items of Python's containers. */
+	/* Sites whose blocks store the items of Python containers that keep growing. */
 	struct candidate keepers[PYTHON_CONTAINERS_MAX];
 	size_t keeper_cnt;
 	/* Sites whose blocks point to blocks of shown sites. */
@@ -84,7 +84,7 @@ struct shown {
 	struct chunk_pools chunk_pools;
 };
 
-/* If a chunk pool took a site's memory, sets the site's chunks. */
+/* If a site belongs to a chunk pool, sets its `chunks` and `blamed_from`. */
 static void set_chunks(const struct chunk_pools *pools, struct report_site *shown)
 {
 	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
@@ -113,7 +113,7 @@ static void show(const struct shown *shown, struct report_site *sites,
 	}
 }
 
-/* Allocates the locations of the frames of all sites. */
+/* Allocates an array of locations for the frames of each site. The locations are NULL at first. */
 static int alloc_locations(struct report *report, size_t cnt)
 {
 	const struct sym_location **next;
@@ -229,9 +229,10 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Finds the largest named site that belongs to the process of `objects`, has the same runtime
- * objects, and is held by a script variable. Returns the text for this variable; NULL if there is
- * no such site. Searches the sites because the sum of a pool has no holders of its own.
+ * Searches the named sites for those that have the process and the runtime objects of the site
+ * `objects` and are held by a script variable. Returns the text for the variable of the largest of
+ * these sites; NULL if there is none. The site `objects` itself may be the sum of a pool, for which
+ * no holders are known.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -281,7 +282,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 	return 0;
 }
 
-/* Reduces the candidates to the first few sites of each shown group, in the order of the groups. */
+/* Keeps only the first GROUP_SITES candidates of each shown group, in the order of the groups. */
 static int choose_sites(const struct grouping *grouping, struct report *report,
 			struct candidate *candidates, size_t *ret)
 {
@@ -337,7 +338,7 @@ static void set_group_sites(struct report *report)
 	}
 }
 
-/* Returns the maximum length of lists, except lists of stacks. */
+/* Returns the maximum number of rows of a list, unless it is a list of stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -394,7 +395,8 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 
 /*
  * Moves sites of runtime initialisation behind the first opts->top other sites. If sites are
- * grouped, only checks, for the exit status, whether all sites are runtime initialisation.
+ * grouped, only checks whether all sites are runtime initialisation, for --error-exitcode. Does
+ * nothing with --no-default-suppressions.
  */
 static int sort_out_runtime_init(const struct options *opts, struct symbol_backend *symbols,
 				 uint64_t deadline_ns, bool grouped, struct report *report,
@@ -471,8 +473,9 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 }
 
 /*
- * Returns the bytes of the largest pending sum of a call; 0 if there is none. Such a sum may go on
- * growing and has at least LEAST_PART of all memory, although each of its sites may have less.
+ * Returns the bytes of the largest pending sum over all sites with a certain call; 0 if there is
+ * none. A pending sum may go on growing and has at least LEAST_PART of all memory, although each of
+ * its sites may have less.
  */
 static uint64_t largest_pending_sum(const struct callers *callers, const struct report *report)
 {
@@ -520,7 +523,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 	}
 }
 
-/* Lists all sites that are judged one by one, followed by the pools. */
+/* Lists all sites that are in no pool of a runtime, followed by the pools. Sets report->unclear. */
 static size_t choose_judged(const struct pools *pools, const struct shown *shown,
 			    struct report *report, struct candidate *judged)
 {
@@ -541,7 +544,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 
 /*
  * Chooses the paths (growing stacks) that may be suspects, and appends paths that may be companions
- * of these. Counts the caches that grow.
+ * of these. Counts the growing sites whose memory the kernel can reclaim.
  */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
@@ -572,7 +575,10 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 	return 0;
 }
 
-/* Judges all sites, whether they are shown or not, and chooses the paths that may be suspects. */
+/*
+ * Judges all sites, including those that the report does not show. Chooses the paths that may be
+ * suspects.
+ */
 static int show_paths(const struct options *opts, const struct sums *sums,
 		      struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report,
 		      struct shown *shown)
@@ -693,7 +699,7 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 				       run->was_young);
 }
 
-/* Takes a path out of the sums over the sites that seem to leak, which have no companions. */
+/* Subtracts a path from suspects_total and suspects_per_s. Companions were never added to them. */
 static void uncount(const struct report_site *path, struct report *report)
 {
 	if (site_is_doubtful(path->site))
@@ -716,7 +722,7 @@ static void find_settling(const struct pools *pools, struct report *report)
 	}
 }
 
-/* Blames functions for kernel paths. Excluded paths do not seem to leak any more. */
+/* Blames functions for kernel paths. Some paths are excluded: they no longer count as leaking. */
 static int blame_kernel(struct report *report)
 {
 	struct report_site *paths = report->sites + (report->paths - report->sites);
@@ -727,7 +733,11 @@ static int blame_kernel(struct report *report)
 
 		if (!paths[i].is_excluded)
 			continue;
-		/* A site does not certainly grow if frees of its blocks may have been missed. */
+		/*
+		 * Do not count doubtful sites: if the kernel can reclaim their memory,
+		 * choose_paths() has counted them; otherwise, frees of their blocks may have been
+		 * missed.
+		 */
 		if (!site_is_doubtful(site))
 			report->excluded_total += paths[i].path_cnt ?: 1;
 		uncount(&paths[i], report);
@@ -767,7 +777,10 @@ static int name_culprits(const struct options *opts, struct report *report)
 				  &report->pinner_cnt, &report->pinners);
 }
 
-/* Returns a report with the settings from the options, and without sites. `sums` may be NULL. */
+/*
+ * Returns a report without sites. Sets the fields that depend only on the options, on the resident
+ * memory and on untraced growth. `sums` may be NULL.
+ */
 static struct report report_of(const struct options *opts, const struct snapshot *snap,
 			       const struct sums *sums, bool final)
 {

@@ -23,10 +23,13 @@ struct grouping;
 struct pools;
 struct source_lines;
 
-/* Maximum stacks that are named to find suspects. The same maximum applies to losses. */
+/*
+ * Maximum number of stacks whose frames are named in order to find suspects. The maximum for stacks
+ * with lost blocks is the same.
+ */
 #define REPORT_PATHS_MAX 256
 
-/* Sums that are judged in addition to the sites; each pointer may be NULL. */
+/* Data for verdicts, in addition to the single sites. Each pointer may be NULL. */
 struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
@@ -49,7 +52,7 @@ struct report_group {
 
 struct report {
 	const struct snapshot *snapshot;
-	struct source_lines *source; /* source lines for pages; NULL without --source */
+	struct source_lines *source; /* source lines for HTML pages; NULL without --source */
 	struct report_site *sites;   /* shown sites, sorted; the sites of a group are adjacent */
 	size_t site_cnt;
 	size_t sites_total;
@@ -71,64 +74,84 @@ struct report {
 	/* Rows of --summary, sorted; NULL if not requested. */
 	const struct process_summary **summaries;
 	size_t summary_cnt;
-	/* Number of processes that have blocks; `largest` has sites of largest_cnt of them. */
+	/*
+	 * Number of processes that have blocks; `largest` has a site for largest_cnt of these
+	 * processes.
+	 */
 	size_t largest_total;
 	/* Growth of kernel sites, including caches, in bytes per second. */
 	double kernel_per_s;
-	const struct report_site *paths; /* sites that seem to leak, worst first; then companions */
+	/*
+	 * Growing stacks: first those that seem to leak, the worst first, then companions
+	 * (kernel_paths.h).
+	 */
+	const struct report_site *paths;
 	size_t path_cnt;
-	/* The suspects: paths, merged by program and blamed function. */
+	/*
+	 * The suspects. A suspect stands for all `paths` with the same program and blamed function.
+	 */
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
-	size_t excluded_total; /* number of sites of caches or tracers that grow */
+	/* number of growing sites that are no suspects: caches, memory of tracers */
+	size_t excluded_total;
 	double suspects_per_s; /* growth of all sites that seem to leak, in bytes per second */
 	/*
-	 * A function that is on the stacks of most of those leaking sites that are in no suspect,
-	 * or in a slight one.
+	 * The caller that most of the following sites have in common: sites that seem to leak, but
+	 * are in no suspect, or only in a slight one (suspects.h).
 	 */
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	/* The lost paths, merged by program and blamed function. */
+	/*
+	 * The losses. A loss stands for all `lost_paths` with the same program and blamed function.
+	 */
 	struct proven_loss *losses;
 	size_t loss_cnt;
 	size_t losses_total; /* number of sites with lost blocks */
-	/* Sites that pin free memory, if rss_pins_matter(). */
+	/* Sites that pin free memory (rss.h); empty unless rss_pins_matter() is true. */
 	const struct report_site *pin_paths;
 	size_t pin_path_cnt;
-	/* The pin paths, merged by program and blamed function. */
+	/*
+	 * The pinners. A pinner stands for all `pin_paths` with the same program and blamed
+	 * function.
+	 */
 	struct pinner *pinners;
 	size_t pinner_cnt;
-	/* Sites whose blocks have the items of Python's growing containers. */
+	/* Sites whose blocks store the items of Python containers that keep growing. */
 	const struct report_site *keepers;
 	size_t keeper_cnt;
 	const struct report_site *holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */
 	/*
-	 * Number of growing sites whose blocks may just replace freed blocks from before tracing.
+	 * Number of growing sites without a verdict: their blocks may just replace blocks that were
+	 * allocated before tracing and freed since.
 	 */
 	size_t undecided;
 	/*
 	 * Number of pending sites, which are large sites that may go on growing: the next step of
 	 * their growth may not be due yet, or they grow although many of their blocks are freed. If
-	 * no site is pending, but the sum of a call is, the number is 1.
+	 * no site is pending, but the sum over all sites with a certain call is pending, the number
+	 * is 1.
 	 */
 	size_t pending;
-	size_t pending_freed;   /* number of pending sites that free blocks */
-	uint64_t pending_bytes; /* total bytes of the pending sites, or of a pending sum */
+	size_t pending_freed; /* number of pending sites that free blocks */
+	/* bytes of the pending sites, or of the pending sum over the sites with a certain call */
+	uint64_t pending_bytes;
 	struct runtime_init runtime_init;
-	/* Index of the first shown site that is runtime initialisation. */
+	/* Index of the first shown site that is runtime initialisation; all later ones are, too. */
 	size_t runtime_init_from;
 	bool only_runtime_init; /* all outstanding sites are runtime initialisation */
-	/* A pool for which pool_is_unclear() is true; NULL if there is none. */
+	/*
+	 * A pool of a language runtime for which pool_is_unclear() is true; NULL if there is none.
+	 */
 	const struct pool *unclear;
-	/* A path that may stop growing soon; NULL if there is none. */
+	/* One of `paths` that may stop growing soon; NULL if there is none. */
 	const struct report_site *settling;
 	/*
-	 * Growth that traced blocks do not explain. The caller of report_init_groups() owns the
-	 * data.
+	 * Growth that traced blocks do not explain. Its arrays belong to the caller of
+	 * report_init_groups().
 	 */
 	struct untraced_growths untraced;
 	/* Resident memory of the process, if there is only one; NULL if not known. */
@@ -178,12 +201,13 @@ struct report {
 	const struct ended_processes *ended;
 	/* Number of the snapshots that verdicts are based on, and the time that they cover. */
 	struct ranking_past watched;
-	const struct sym_location **location_store; /* memory for the locations of all sites */
+	/* array that the `locations` of all sites point into */
+	const struct sym_location **location_store;
 };
 
 /*
  * Makes a report without groups. `growth` has one entry for each site of snap. `symbols` names
- * frames until deadline_ns (CLOCK_MONOTONIC); a frame without a name by then may have one in the
+ * frames until deadline_ns (CLOCK_MONOTONIC); a frame that has no name by then may get one in the
  * next report. The report points into snap, which must outlive it. Returns 0 or -ENOMEM.
  */
 int report_init(const struct options *opts, const struct snapshot *snap,

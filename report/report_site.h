@@ -13,8 +13,8 @@ struct runtime_objects;
 struct site_history;
 
 /*
- * Returns the address of a frame's code, or its latest known address if it is not mapped any more;
- * 0 if none is known.
+ * Returns the address of a frame's code; if the code is not mapped any more, its latest known
+ * address. Returns 0 if no address is known.
  */
 static inline uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 {
@@ -25,8 +25,9 @@ static inline uint64_t frame_address(uint64_t frame, const struct sym_location *
 
 /* Position of a function in a stack. */
 struct stack_pos {
-	size_t frame;    /* index into the frames of the site */
-	size_t function; /* index into the location's functions; 0: innermost inlined one */
+	size_t frame; /* index into the frames of the site */
+	/* index into the functions at this frame; 0 is the innermost inlined function */
+	size_t function;
 };
 
 struct report_site {
@@ -36,30 +37,34 @@ struct report_site {
 	/* History of the site; NULL if there are no earlier snapshots. */
 	const struct site_history *history;
 	const struct sym_location **locations; /* locations of the frames; entries may be NULL */
-	/* The site is runtime initialisation; not set if sites are grouped. */
+	/* The site is runtime initialisation (runtime_init.h). Not set if sites are grouped. */
 	bool runtime_init;
 	struct program program; /* the traced program, as found on the stack */
 	size_t first_frame;     /* innermost frame outside the allocator */
-	size_t wrapped_frame;   /* frames below this index allocate on behalf of their callers */
-	size_t blamed_from;     /* frames below this index are not blamed */
+	size_t wrapped_frame;   /* frames with a lower index belong to a funnel (funnels.h) */
+	size_t blamed_from;     /* frames with a lower index are not blamed */
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
-	/* A runtime took the memory. Of the runtime's callers, only scripts are blamed. */
+	/*
+	 * A language runtime took the memory for a pool of its own: blame the runtime, or a
+	 * function of a script, but no other caller of the runtime.
+	 */
 	bool in_pool;
 	enum common_callers common_callers;
 	bool is_excluded;         /* the site grows, but must not become a suspect */
-	struct chunks chunks;     /* chunks of the chunk pool of the function at blamed_from */
+	struct chunks chunks;     /* chunks, if the function at `blamed_from` has a chunk pool */
 	struct stack_pos blamed;  /* the blamed function */
-	struct stack_pos through; /* library function that `blamed` called */
+	struct stack_pos through; /* library function that `blamed` called to allocate */
 	bool has_through;
-	const struct runtime_objects
-		*objects; /* what a language runtime keeps in the blocks, or NULL */
-	bool settling;    /* the site may stop growing soon, so it is no suspect yet */
-	char **held_by;   /* texts for the chain of holders, root first */
+	/* The objects that a language runtime keeps in the blocks; NULL if not known. */
+	const struct runtime_objects *objects;
+	bool settling; /* the site may stop growing soon, so it is no suspect yet */
+	/* texts for the chain of pointers that keeps the blocks reachable, root first */
+	char **held_by;
 	size_t held_by_cnt;
 	/* True if memleak sees the site's files under the same names, so that it can read lines. */
 	bool has_source;
 	uid_t source_uid; /* user whose files may be read for the site; -1 if there is none */
-	size_t depth_cnt; /* number of stacks joined by depths.h; 0 if none were joined */
+	size_t depth_cnt; /* number of stacks that depths_join() joined; 0 if it joined none */
 	const struct block *blocks; /* outstanding blocks of the site; NULL without -a */
 	size_t block_cnt;
 };

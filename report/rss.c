@@ -8,11 +8,11 @@
 #define GROWTH_MIN (1ULL << 20)
 /* Pinned memory matters if it is at least 1/PINNED_PART of resident memory. */
 #define PINNED_PART 10
-/* Huge pages are named if they are more than 1/HUGE_PART of resident memory. */
+/* Reports mention huge pages if these are more than 1/HUGE_PART of resident memory. */
 #define HUGE_PART 10
 /*
- * The allocator is blamed if it keeps more memory than is in live blocks, and at least
- * 1/BLAMED_PART of resident memory
+ * The allocator is blamed for large resident memory if it keeps more free memory than is in live
+ * blocks, and at least 1/BLAMED_PART of resident memory.
  */
 #define BLAMED_PART 3
 

@@ -37,16 +37,19 @@ enum rss_allocator {
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
 	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
-	/* Counted arenas that changed during counting; their numbers are approximate. */
+	/* Counted arenas that changed during counting, so that their bytes are approximate. */
 	uint64_t torn_arenas;
 	/* Glibc arenas that were inconsistent; see RSS_UNREAD. */
 	uint64_t skipped_arenas;
-	uint64_t huge;                /* part of `parts` in transparent huge pages */
+	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* `outside` and `older` are known */
 	/* Part of RSS_MAPPED that consists of tracked blocks outside of glibc's heap. */
 	uint64_t outside;
-	/* Used chunks without a block that memleak tracks, by size class (heap_census.h). */
+	/*
+	 * Used chunks of glibc's heap that memleak does not track as blocks, by size class
+	 * (heap_census.h).
+	 */
 	struct reach_sum older[HEAP_CLASSES];
 	uint64_t pinned_by_older; /* part of RSS_PINNED that the chunks in `older` pin */
 };
@@ -62,12 +65,12 @@ struct rss_pinners {
 	size_t cnt;
 };
 
-/* Maximum number of points that are kept. When it is reached, every second point is dropped. */
+/* Maximum number of points for a process. When it is reached, every second point is dropped. */
 #define RSS_POINTS 128
 
 struct rss_past {
-	uint32_t image;   /* the process image whose memory it is */
-	struct rss first; /* the first known values */
+	uint32_t image;   /* number of the process image that the memory belongs to */
+	struct rss first; /* resident memory when it was first known */
 	struct rss_point {
 		uint64_t elapsed_ns; /* time since tracing began */
 		uint64_t parts[RSS_PART_CNT];
@@ -78,15 +81,16 @@ struct rss_past {
 /* Maximum number of processes whose resident memory is read in a run */
 #define RSS_PROCESSES_MAX 8
 
-/* The pasts of several process images. */
+/* Earlier resident memory of several process images. */
 struct rss_pasts {
 	struct rss_past items[RSS_PROCESSES_MAX];
 };
 
-/* Free memory that glibc keeps. */
+/* Parts of the free memory that glibc keeps. */
 enum rss_kept {
 	RSS_KEPT_RETURNABLE, /* trimmable memory and the ends of heaps */
-	RSS_KEPT_ALL,        /* also pinned memory (RSS_PINNED) */
+	/* trimmable memory, the ends of heaps, and pinned memory (RSS_PINNED) */
+	RSS_KEPT_ALL,
 };
 
 /*
@@ -97,25 +101,30 @@ enum rss_kept {
 double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
 		     uint64_t now_ns);
 
-/* Adds a point. If the earlier points are of another image, drops them first. */
+/* Adds a point of a process image. If the earlier points are of another image, drops them first. */
 void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns,
 		  const struct rss *rss);
 
-/* Adds a point of an image. If there are too many images, drops the one that has not been seen for
- * longest. */
+/*
+ * Adds a point of a process image. If the image is new and all items are in use, replaces the image
+ * whose latest point is oldest.
+ */
 void rss_pasts_add(struct rss_pasts *pasts, uint32_t image, uint64_t elapsed_ns,
 		   const struct rss *rss);
 
-/* Returns the past of an image; NULL if there is none. */
+/* Returns the past of a process image; NULL if it has none. */
 const struct rss_past *rss_pasts_find(const struct rss_pasts *pasts, uint32_t image);
 
 /*
- * Returns the past of the image that has the latest point; NULL if there is none, or if several
- * images have points of this time.
+ * Returns the past of the process image that has the latest point; NULL if there are no points, or
+ * if several images share the time of the latest point.
  */
 const struct rss_past *rss_pasts_latest(const struct rss_pasts *pasts);
 
-/* Adds the values of another process, except those that depend on tracked blocks. */
+/*
+ * Adds the values of another process to `rss`, except the values that depend on tracked blocks.
+ * `allocator` stays set only if it is the same in both processes.
+ */
 void rss_join(struct rss *rss, const struct rss *other);
 
 struct reach_sum rss_older(const struct rss *rss);
@@ -141,23 +150,25 @@ uint64_t rss_kept(const struct rss *rss);
 bool rss_is_mostly_kept(const struct rss *rss);
 
 /*
- * Returns the bytes of a term of the sum: a part, but RSS_PINNED stands for all free memory that
- * glibc keeps. Returns 0 for RSS_TRIMMABLE and RSS_TOP.
+ * Returns the bytes to report for a part. All free memory that glibc keeps is reported as one part,
+ * RSS_PINNED: its bytes include those of RSS_TRIMMABLE and RSS_TOP, for which the function returns
+ * 0.
  */
 uint64_t rss_term(const struct rss *rss, enum rss_part part);
 
 /*
- * Returns the growth of resident memory since `first`; 0 if the growth is less than 1 MiB, or less
- * than 1 % of the present memory, or if no part up to `last` grew. Among the parts up to `last`,
- * sets *ret_part to the term that grew most, and *ret_bytes to the growth of this term.
+ * Returns by how much resident memory has grown since `first`. Of the parts from RSS_LIVE to
+ * `last`, sets *ret_part to the one whose rss_term() grew most, and *ret_bytes to this growth.
+ * Returns 0 if resident memory grew by less than 1 MiB or less than 1 % of its present size, or if
+ * none of these parts grew.
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
 
 /*
- * Returns the maximum number of bytes that an allocator other than glibc's may keep: RSS_MAPPED
- * without tracked blocks. The result also includes blocks from before tracing, and mappings of the
- * program.
+ * Returns the maximum number of free bytes that an allocator other than glibc's may keep:
+ * RSS_MAPPED without tracked blocks. The result also includes blocks from before tracing, and
+ * mappings of the program.
  */
 uint64_t rss_others_keep(const struct rss *rss);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recognises runtime initialisation by the library functions that keep such memory. All frames
- * between the allocator and such a function must be in the libraries: memory that a function of the
- * program asks for is the program's, even if a library called this function.
+ * Recognises runtime initialisation by the names of the library functions that allocate during it.
+ * All frames between the allocator and such a function must be in the libraries: memory that a
+ * function of the program asks for is the program's, even if a library called this function.
  *
- * The file of a static program also contains the libraries, so only the names of functions decide.
- * These names are reserved for the library, and the library does not call functions of the program
- * between such a function and the allocator.
+ * In a static program, the libraries are in the program's file, so only the names of functions
+ * decide. These names are reserved for the library, and the library does not call functions of the
+ * program between such a function and the allocator.
  */
 #include "report/runtime_init.h"
 
@@ -18,8 +18,9 @@
 #include "report/allocator_frames.h"
 
 /*
- * Names of functions, without leading underscores. `most` is the maximum number of blocks of a site
- * that is runtime initialisation. A site with more blocks is still allocating.
+ * Names of functions that allocate during runtime initialisation, without leading underscores.
+ * `most` is the maximum number of blocks of a site that is runtime initialisation. A site with more
+ * blocks is still allocating.
  */
 static const struct runtime_init_name {
 	const char *name;
@@ -45,7 +46,8 @@ static const struct runtime_init_name {
 	{"cxa_atexit", 1, false},       /* the list of exit handlers, if it had to be extended */
 	{"dl_allocate_tls", 64, false}, /* thread-local storage of each thread */
 	{"tls_get_addr", 64, false},
-	{"dl_init", 4, false}, /* constructors of libraries, such as that of libstdc++'s pool */
+	/* constructors of libraries, such as the one that allocates libstdc++'s pool */
+	{"dl_init", 4, false},
 	/* These functions exist only in static programs, which start without a dynamic loader. */
 	{"dl_non_dynamic_init", 64, false},
 	{"dl_relocate_static_pie", 64, false},

@@ -7,16 +7,20 @@
 
 struct runtime_objects {
 	const char *runtime;      /* name of the runtime, without version */
-	const char *words;        /* name of the objects, such as "python objects" */
+	const char *words;        /* name of the kind of objects, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
 	const char *block_advice; /* advice for the case that each object has a block of its own */
 	/*
-	 * If not NULL, replace the advice above in a report without any line of a script: lines of
-	 * the runtime's scripts are read only on some machines.
+	 * If not NULL, lineless_advice replaces `advice`, and lineless_block_advice replaces
+	 * `block_advice`, in a report in which no stack has a line of a script. memleak can read
+	 * the lines of the runtime's scripts only on some machines.
 	 */
 	const char *lineless_advice;
 	const char *lineless_block_advice;
-	/* The entry applies only to versions before this one; NULL if it applies to all. */
+	/*
+	 * The description applies only to versions of the runtime before this one; NULL if it
+	 * applies to all.
+	 */
 	const char *before;
 	/* The runtime is a library that any program can load, and runs no scripts itself. */
 	bool is_library;
@@ -25,17 +29,23 @@ struct runtime_objects {
 	 * runtime's pool (pools.h).
 	 */
 	bool has_blocks;
-	/* If not NULL, the entry applies only to blocks that functions with these prefixes take. */
+	/*
+	 * If not NULL, the description applies only to blocks that functions with one of these
+	 * prefixes take.
+	 */
 	const char *const *functions;
 };
 
 /*
- * Returns the kind of objects of a runtime, given the path of its file; NULL if the file is no
+ * Returns the kind of objects of the runtime with the file `module`; NULL if the file is no
  * runtime.
  */
 const struct runtime_objects *runtime_objects_of(const char *module);
 
-/* Returns the kind of objects for which a function of a runtime takes blocks; NULL if not known. */
+/*
+ * Returns the kind of objects for which the function `symbol` of a runtime takes blocks; NULL if
+ * not known.
+ */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
 /*

@@ -8,8 +8,8 @@
 #include "report/kernel_paths.h"
 
 /*
- * Maximum paths whose functions are tried. A function that is on most paths is very likely on one
- * of the tried paths.
+ * Maximum number of paths whose functions are tried. A function that is on most paths is very
+ * likely on one of these.
  */
 #define TRIED_PATHS 8
 
@@ -54,8 +54,8 @@ static bool is_reported(const struct report_site *path, const struct suspect *su
 }
 
 /*
- * Returns the number of sites whose stacks have the function at a frame of `path`. Does not count
- * sites that are in a suspect, are excluded, or may stop growing soon.
+ * Returns how many sites have the function at frame `frame` of `path` on their stacks. Does not
+ * count sites that are in a suspect, are excluded, or may stop growing soon.
  */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,

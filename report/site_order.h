@@ -6,11 +6,14 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
-/* Callers that account for most of the growth of a blamed function. */
+/*
+ * Which callers on the stack of the shown site are common to most of the growth of a blamed
+ * function.
+ */
 enum common_callers {
-	CALLERS_ALL,  /* all callers on the stack of one site */
-	CALLERS_ONE,  /* one direct caller, but several callers further out */
-	CALLERS_NONE, /* no single caller */
+	CALLERS_ALL,  /* all callers are common: one site has most of the growth */
+	CALLERS_ONE,  /* only the direct caller is common: it has several callers itself */
+	CALLERS_NONE, /* no caller is common: several direct callers share the growth */
 };
 
 struct candidate {

@@ -13,8 +13,8 @@ bool site_is_memory(const struct site *site)
 }
 
 /*
- * With SAMPLING_COUNT, multiplies integers, because the factor is a whole number. So sums are exact
- * up to 64 bits.
+ * With SAMPLING_COUNT, the factor is a whole number, so the sums are products of integers, which
+ * are exact up to 64 bits.
  */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate)

@@ -35,7 +35,7 @@ enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 struct process {
 	uint32_t image;
 	pid_t pid;
-	char *comm;   /* raw bytes from the kernel */
+	char *comm;   /* name of the process; raw bytes from the kernel */
 	char *cgroup; /* path of the cgroup; NULL if not known or not requested */
 };
 
@@ -75,7 +75,8 @@ struct block {
 	uint64_t age_ns;
 	pid_t tid;
 	bool inherited; /* the block is a forked child's copy of a block of its parent */
-	bool moved;     /* the program reallocated the block after the picture of its memory */
+	/* the program reallocated the block after the proof had taken its picture of the memory */
+	bool moved;
 };
 
 /* Sums over a part of a site's blocks. */
@@ -114,11 +115,12 @@ struct site {
 	uint64_t newest_ns;
 	struct ages ages; /* sampled blocks by age; all 0 with -C */
 	/*
-	 * Sampled blocks by birth, in other classes than ages: class c has the blocks that were
-	 * allocated after c of the snapshot's earlier moments. NULL if not requested, and in sums.
+	 * Sampled blocks by the time of their allocation. The classes are not those of `ages`:
+	 * class c has the blocks that were allocated after c of the times in snapshot.earlier, and
+	 * before all later ones. NULL if not requested, and in sums.
 	 */
 	const struct ages *births;
-	/* Sampled blocks that were also in the previous snapshot, by their age at that time. */
+	/* Sampled blocks that were also in the previous snapshot, by the age that they had then. */
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* frames of the stack, innermost first */
 	size_t frame_cnt;       /* number of frames; 0 if the stack was lost */
@@ -133,7 +135,7 @@ struct site {
 /* A row of the table of --summary, for one process. */
 struct process_summary {
 	const struct process *process;
-	uint64_t allocated; /* bytes; the fields up to `largest` are also in bytes */
+	uint64_t allocated; /* in bytes, like all fields up to `largest` */
 	uint64_t freed;
 	uint64_t outstanding;
 	uint64_t peak;
@@ -165,7 +167,10 @@ struct earlier_frees {
 	uint64_t bytes; /* total size of the blocks freed by the `sized` frees */
 };
 
-/* Totals of a process as a whole, at the time of the snapshot. The kernel keeps most of them. */
+/*
+ * Totals of a process as a whole, at the time of the snapshot. Most of them are counted by the
+ * kernel.
+ */
 enum footprint_part {
 	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
 	FOOTPRINT_SHARED,      /* resident shared memory: tmpfs, memfd, System V, MAP_SHARED */
@@ -176,14 +181,16 @@ enum footprint_part {
 	FOOTPRINT_FILES,    /* resident bytes of mapped files */
 	FOOTPRINT_CHILDREN, /* living child processes; see has_traced_children */
 	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
-	FOOTPRINT_UNMAPPED, /* bytes of shared memory, mapped or not; kinds are in shared_files.h */
+	/* bytes of shared memory, mapped or not (see loader/target/shared_files.h) */
+	FOOTPRINT_UNMAPPED,
 	FOOTPRINT_TOO_YOUNG, /* bytes of the largest heap block younger than --older */
 	FOOTPRINT_CNT,
 };
 
 struct footprint {
 	bool is_known;
-	bool is_stopped; /* by a signal, or by a process that traces it, such as a debugger */
+	/* the process is stopped, by a signal or by a process that traces it, such as a debugger */
+	bool is_stopped;
 	bool has_traced_children; /* FOOTPRINT_CHILDREN includes traced children (-f) */
 	uint64_t parts[FOOTPRINT_CNT];
 };
@@ -221,7 +228,7 @@ struct suppressed {
 	size_t sites;
 };
 
-/* Heap blocks of a process, as the input of a proof. */
+/* Heap blocks of a process, for which a proof searches its memory for pointers. */
 struct heap {
 	uint32_t image;
 	pid_t pid;
@@ -267,11 +274,14 @@ struct run_facts {
 struct snapshot {
 	struct run_facts run;
 	int64_t wall_ns;     /* the moment t0_ns, as a CLOCK_REALTIME time */
-	uint64_t t0_ns;      /* when the walk of the tables began */
-	uint64_t walk_ns;    /* duration of the walk of the tables */
+	uint64_t t0_ns;      /* when the walk of the tables of blocks began */
+	uint64_t walk_ns;    /* duration of the walk of the tables of blocks */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
 	bool between; /* the snapshot was taken between two reports, and only verdicts use it */
-	/* Moments by which births are known, as times since tracing began; often none. */
+	/*
+	 * Times that divide the classes of site.births, counted from the start of tracing; often
+	 * none.
+	 */
 	struct moments earlier;
 	/*
 	 * The baseline, as time since tracing began; 0 if there is none. Blocks allocated before
@@ -283,13 +293,14 @@ struct snapshot {
 	/* Outstanding blocks, sorted by site, then by age, oldest first; empty unless requested. */
 	struct block *blocks;
 	size_t block_cnt;
-	/*
-	 * Heaps as the input of a proof, which takes ownership of them; NULL if there is no proof.
-	 */
+	/* Heaps for a proof, which takes ownership of them; NULL if there is no proof. */
 	struct heap *heaps;
 	size_t heap_cnt;
-	const struct proof_facts *proof;   /* facts about the proof; NULL without a proof */
-	const struct hanging_sum *hanging; /* hanging blocks that the proof found, sorted by site */
+	const struct proof_facts *proof; /* facts about the proof; NULL without a proof */
+	/*
+	 * Blocks that are reachable only from definite blocks, as the proof found; sorted by site.
+	 */
+	const struct hanging_sum *hanging;
 	size_t hanging_cnt;
 	const struct heap_census *census; /* census of glibc heaps; NULL if none was taken */
 	/*
@@ -302,8 +313,8 @@ struct snapshot {
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
 	/*
-	 * The next two fields count blocks that were freed without an event since tracing began.
-	 * Later events show that they were freed.
+	 * `replaced` and `gone_with_page` are numbers of blocks that were freed without an event
+	 * since tracing began. Later events show that they were freed.
 	 */
 	uint64_t replaced; /* blocks whose address was allocated again without a free in between */
 	uint64_t gone_with_page; /* blocks whose slab page was freed */
@@ -315,7 +326,10 @@ struct snapshot {
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
 	struct kernel_memory kernel_memory;
 	struct kernel_memory kernel_memory_before; /* memory of the kernel when tracing began */
-	/* The largest growths, caches first, each kind sorted by growth; may be NULL. */
+	/*
+	 * The slab caches that grew most, then the lines of kernel code whose memory grew most.
+	 * Each of these two kinds is sorted by growth. May be NULL.
+	 */
 	const struct kernel_growth *kernel_growths;
 	size_t kernel_growth_cnt;
 	bool frees_hidden; /* some kind of free cannot be traced on this kernel */
@@ -335,14 +349,17 @@ struct snapshot {
 	struct ended ended;
 	struct process_tally *tallies; /* one tally for each process that has counters */
 	size_t tally_cnt;
-	const struct python_growth *python; /* growth in the only process; NULL if not known */
+	/*
+	 * Growing classes and containers of the only process, if it runs Python; NULL if not known.
+	 */
+	const struct python_growth *python;
 	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */
 	const uint64_t *frames;
-	/* Holds the data that sites, summaries, tallies, peak and counts point to. */
+	/* Memory of the data that sites, summaries, tallies, peak and counts point to. */
 	struct arena arena;
 };
 
-/* Frees the input of a proof. */
+/* Frees snap->heaps. */
 void snapshot_drop_heaps(struct snapshot *snap);
 
 /* True if a site has blocks that are neither reserved address space nor stacks of threads. */
@@ -376,16 +393,16 @@ size_t age_class(uint64_t age_ns);
 uint64_t age_class_ns(size_t at);
 
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
-/* Adds a block of a known class. */
+/* Adds a block to the age class `class`. */
 void ages_add_to(struct ages *ages, size_t class, uint64_t bytes);
 void ages_join(struct ages *ages, const struct ages *part);
 
 /* Replaces `block` by a copy of `other` if `other` is larger, or equally large and older. */
 void block_take_larger(struct block *block, const struct block *other);
 
-/* True if the process was running when the snapshot was taken. */
+/* True if the process had not ended when the snapshot was taken. */
 bool process_tally_is_living(const struct process_tally *tally);
-/* Returns the number of processes for which process_tally_is_living() is true. */
+/* Returns the number of processes that had not ended when the snapshot was taken. */
 size_t snapshot_living(const struct snapshot *snap);
 /*
  * Returns the tally of the only process if its resident memory is known; otherwise, or if there are

@@ -13,7 +13,7 @@ struct snapshot_view {
 	struct snapshot snap;
 	struct site *own_sites; /* NULL if the view uses the snapshot's sites */
 	struct block *own_blocks;
-	struct ages *own_births; /* births of own_sites */
+	struct ages *own_births; /* the array that `births` of own_sites point into */
 };
 
 struct snapshot_view snapshot_view_of(const struct snapshot *snap);
@@ -25,7 +25,10 @@ void snapshot_view_deinit(struct snapshot_view *view);
  */
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);
-/* Like the functions above. The sites of the view may point into the array. */
+/*
+ * Gives the view an array of births, which the view's sites may point into, and frees the array
+ * that it owned before.
+ */
 void snapshot_view_set_births(struct snapshot_view *view, struct ages *births);
 
 /* Removes the sites i for which left_out[i] is true, and their blocks. Returns 0 or -ENOMEM. */

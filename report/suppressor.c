@@ -33,7 +33,10 @@ struct suppressor {
 	struct verdict *verdicts; /* verdicts on sites of the previous snapshot, sorted by id */
 	size_t verdict_cnt;
 	struct suppressed *sums; /* one sum per pattern */
-	/* Peak of the view, with its own array of sites; its other data belongs to the snapshot. */
+	/*
+	 * Peak without suppressed sites, for the view. The suppressor owns its array of sites; the
+	 * snapshot owns the other data of the peak.
+	 */
 	struct peak peak;
 	struct proof_facts proof;
 };
@@ -148,9 +151,9 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 }
 
 /*
- * Names the frames of the sites without a verdict, and compares them with the patterns. If the
- * deadline passes, a site that matches no pattern gets no verdict, because its frames may still get
- * names later.
+ * Names the frames of the sites without a verdict, and compares them with the patterns. After the
+ * deadline, a site that matches no pattern gets no verdict, because its frames may still get names
+ * later.
  */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
 		 uint64_t deadline_ns, const struct task *task)
@@ -210,9 +213,9 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 }
 
 /*
- * Returns the sum of those blocks of a site that hang from suppressed blocks. These hanging blocks
- * are suppressed, too, so they are also added to the sums of the patterns that suppress them. If
- * there are hanging blocks, sets *ret_sum to the sum of one of these patterns.
+ * Returns the sum of a site's hanging blocks (struct hanging_sum) that are reachable only from
+ * suppressed blocks. Such blocks are suppressed, too, so they are added to the sums of the patterns
+ * that suppress them. If there are any, sets *ret_sum to the sum of one of these patterns.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)
@@ -235,9 +238,9 @@ static struct reach_sum hanging_of(struct suppressor *suppressor, const struct s
 }
 
 /*
- * Computes the sums of all patterns. Sets left_out[i] for each site i to leave out completely, and
+ * Computes the sums of all patterns. For each site i to leave out completely, sets left_out[i];
  * returns the number of these sites. For each other site i, sets hanging[i] to the sum of the
- * blocks to leave out.
+ * hanging blocks to leave out.
  */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
 		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)
@@ -294,8 +297,8 @@ static void replace_proof(struct suppressor *suppressor, struct snapshot_view *v
 }
 
 /*
- * Subtracts hanging blocks from the sites that stay. `site` is the first site of the view, which
- * has only the sites that stay.
+ * Subtracts suppressed hanging blocks from the sites that stay in the view. `site` is the first of
+ * these; `left_out` and `hanging` have an entry for each site that the view had before.
  */
 static void leave_out_hanging(struct site *site, const bool *left_out,
 			      const struct reach_sum *hanging, size_t cnt)

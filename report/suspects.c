@@ -23,7 +23,10 @@
  * growth, it would take years until the memory has doubled.
  */
 #define TRIFLE 0.001
-/* A suspect with less than this fraction of another suspect's growth is slight beside it. */
+/*
+ * A suspect is slight if it has less than this fraction of the growth of another suspect of its
+ * program.
+ */
 #define SLIGHT 0.01
 #define SECONDS_OF_DAY 86400.0
 
@@ -97,7 +100,10 @@ static const struct sym_frame *caller_of(const struct report_site *path)
 		       : NULL;
 }
 
-/* True if two paths have different callers that are not instances of one template. */
+/*
+ * True if the blamed functions of two paths have different callers, which are not instances of one
+ * template.
+ */
 static bool callers_differ(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = caller_of(a), *right = caller_of(b);
@@ -114,8 +120,9 @@ static bool have_one_program(const struct process *a, const struct process *b)
 }
 
 /*
- * True if two paths belong to the same suspect. If their memory is runtime objects, they must also
- * be of the same process.
+ * True if two paths belong to the same suspect: they have the same program and the same blamed
+ * function. If the memory of one is runtime objects, they must instead have the same process and
+ * the same kind of objects. With --by thread, they must have the same thread.
  */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
@@ -128,7 +135,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* True if no earlier path of the same suspect belongs to the process of this path. */
+/* True if no path before paths[at] is of the same suspect and the same process. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -238,8 +245,8 @@ static void find_slight(struct suspect *suspects, size_t cnt)
 }
 
 /*
- * Returns the minimum growth of a suspect in bytes per second. If all suspects are requested,
- * returns 0 if one of them grows enough, so that the others are not left out.
+ * Returns the minimum growth of a suspect in bytes per second. If all suspects are wanted and at
+ * least one of them reaches the minimum, returns 0, so that none is left out.
  */
 static double least_growth(const struct suspect *suspects, size_t cnt,
 			   const struct trifle_scale *scale)

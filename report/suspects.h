@@ -15,19 +15,22 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
-	size_t companion_cnt;   /* number of companions (kernel_paths.h) among the paths */
+	size_t companion_cnt;   /* number of paths that are companions (kernel_paths.h) */
 	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* the instances have different callers */
-	bool is_slight;         /* has no line: another suspect of its program grows far faster */
-	bool has_other_owners;  /* the kernel memory of the paths has several owners */
-	size_t process_cnt;     /* number of processes that the paths belong to; 1 for the kernel */
-	double bytes_per_s;     /* growth of all paths together */
+	bool has_other_callers; /* the instances of the template have different callers */
+	/* gets no line in the report: another suspect of its program grows far faster */
+	bool is_slight;
+	bool has_other_owners; /* the kernel memory of the paths has several owners */
+	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
+	double bytes_per_s;    /* growth of all paths together */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
 	double weight;           /* sum over all paths of bytes_per_s times leak score */
 	uint64_t seen;           /* number of sampled blocks ever seen, over all paths */
 	uint64_t freed;          /* number of sampled blocks that were freed, over all paths */
 	uint64_t since_ns;       /* longest time for which one of the paths has been growing */
-	/* The next two fields are set only if the memory is runtime objects. */
+	/*
+	 * in_pools and holder are set only if the memory consists of objects of a language runtime.
+	 */
 	bool in_pools;      /* the runtime takes memory in large steps and hands it out itself */
 	const char *holder; /* script variable that holds most objects; NULL if not known */
 };
@@ -37,7 +40,7 @@ struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
 	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* the instances have different callers */
+	bool has_other_callers; /* the instances of the template have different callers */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
@@ -56,7 +59,9 @@ struct trifle_scale {
 	uint64_t held_bytes;
 	double untraced_per_s; /* growth of untraced memory, in bytes per second */
 	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes per second */
-	/* Report tiny suspects, too, if one suspect is not tiny, and mark none as slight. */
+	/*
+	 * If at least one suspect is not tiny, report the tiny ones as well. Mark none as slight.
+	 */
 	bool wants_all;
 };
 
@@ -86,13 +91,16 @@ int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t
 int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		 struct pinner **ret);
 
-/* True if a path is one of those that were merged into a suspect. */
+/* True if a path belongs to a suspect: to its program and blamed function. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
-/* Moves the suspect that has a path to the front. False if there is none. */
+/*
+ * Moves the suspect that `path` was merged into to the front, and unmarks it as slight. Returns
+ * false if there is no such suspect.
+ */
 bool suspects_move_first(struct suspect *suspects, size_t cnt, const struct report_site *path);
 
-/* True if one of the losses is of the same program and blamed function as the suspect. */
+/* True if one of the losses has the same program and blamed function as the suspect. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 
 #endif

@@ -32,7 +32,7 @@ struct symbol_backend {
 					    enum sym_kind kind, uint64_t addr,
 					    uint64_t deadline_ns);
 	/*
-	 * A frame without a name may get a name in a later snapshot, even if prepare() finished
+	 * True if a frame may get its name only in a later snapshot, even though prepare() finished
 	 * before its deadline.
 	 */
 	bool names_follow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the blocks of each site by thread, and makes a new site of each thread's blocks. */
+/* Sorts the blocks of each site by thread, and makes the blocks of each thread a new site. */
 #include "report/thread_split.h"
 
 #include <errno.h>
@@ -55,9 +55,9 @@ static size_t run_end(const struct split *split, size_t first)
 
 /*
  * Returns, for each site, the age of its youngest block that was already in the previous snapshot;
- * AGE_UNKNOWN if the site has no such block. Only the number of such blocks is known, so they are
- * assumed to be the oldest blocks of the site. The caller frees the array; it is NULL if out of
- * memory.
+ * AGE_UNKNOWN if the site has no such block. Only the number of blocks that were in the previous
+ * snapshot is known, so the oldest blocks are assumed to be these. The caller frees the array.
+ * Returns NULL if out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {
@@ -78,8 +78,9 @@ static uint64_t *ages_kept(const struct snapshot *snap)
 }
 
 /*
- * Adds a block to the ages of a site. The previous snapshot was made before_ns ago, and already had
- * the site's blocks whose age is now at least kept_ns.
+ * Adds a block to the `ages` of a site, and to `kept` if the block was in the previous snapshot.
+ * That snapshot was made before_ns ago, and already had those blocks of the site whose age is now
+ * at least kept_ns.
  */
 static void add_age(struct site *site, const struct block *block, uint64_t kept_ns,
 		    uint64_t before_ns)
@@ -110,7 +111,7 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* Proof results and pinned bytes are for all blocks of a stack, not for each thread. */
+	/* Proof results and pinned bytes are known only for all threads together. */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count) {
 		site.reach = (struct site_reach){0};
 		site.pinned_bytes = 0;
@@ -147,7 +148,10 @@ static size_t count_runs(const struct split *split)
 	return cnt;
 }
 
-/* Stores the births of each new site in `births`, if they are known. */
+/*
+ * Makes one site for each site and thread. If the snapshot has `births`, stores those of the new
+ * sites in the array `births`.
+ */
 static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t cnt,
 			       struct ages *births)
 {
@@ -167,7 +171,7 @@ static struct site *make_sites(const struct split *split, uint64_t last_ns, size
 	return sites;
 }
 
-/* Returns copies of the blocks, with the indices of their new sites. */
+/* Returns copies of the blocks. In the copies, `site` is the index of the new site. */
 static struct block *make_blocks(const struct split *split)
 {
 	size_t cnt = split->snap->block_cnt, site = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Outstanding bytes at the latest reports, and what they show: their peak and their growth. */
+/* Outstanding bytes at the latest reports, with their peak and their growth. */
 #ifndef REPORT_TOTALS_H
 #define REPORT_TOTALS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maximum reports whose totals are remembered, including the current one */
+/* Maximum number of reports whose totals are remembered, including the current one */
 #define TOTALS_MOST 24
 
 struct totals {

@@ -18,7 +18,7 @@ struct tracing_cost {
 	 */
 	uint64_t trap_ns;
 	/*
-	 * The real cost is higher than `ns`, because calls that are single-stepped cost more than
+	 * The probes took more than `ns`, because calls that the kernel single-steps cost more than
 	 * the measured calls.
 	 */
 	bool is_least;
@@ -33,8 +33,8 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 double tracing_cost_share(const struct tracing_cost *cost);
 
 /*
- * Returns the lowest value, from 0 to 1, to which sampling could reduce the probes' share of CPU
- * time.
+ * Returns the lowest share of CPU time, from 0 to 1, to which sampling could reduce the cost of the
+ * probes.
  */
 double tracing_cost_least_share(const struct tracing_cost *cost);
 

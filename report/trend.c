@@ -37,15 +37,15 @@
  */
 #define STEP_RATE 0.5
 /*
- * MOST_OF_ALL: growth counts as ended when the site has reached this part of its maximum.
- * LONGEST_QUIET_S: maximum time in seconds after the end of growth during which more growth is
- * expected. A leak that comes in bursts is quiet between them.
+ * MOST_OF_ALL: a site counts as level from the point on at which it has reached this fraction of
+ * its maximum. LONGEST_QUIET_S: maximum time in seconds for which a site may be level while more
+ * growth is still expected. A leak that comes in bursts is quiet between them.
  */
 #define MOST_OF_ALL 0.9
 #define LONGEST_QUIET_S 60.0
 /*
- * Minimum length of the recent past: LATE_REPORTS reports; for growth in steps, also LATE_STEPS
- * times the average duration of a step.
+ * Minimum length of the recent past, which is the last part of the growth: LATE_REPORTS reports;
+ * for growth in steps, also LATE_STEPS times the average duration of a step.
  */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
@@ -101,8 +101,8 @@
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Replaces FALLS where frees of blocks from before tracing are subtracted from the growth of the
- * whole. It is less than FALLS, because growth that only replaces such blocks is no leak.
+ * Used instead of FALLS if frees of blocks from before tracing have been subtracted from the growth
+ * of the whole. It is less than FALLS, because growth that only replaces freed blocks is no leak.
  */
 #define NET_FALLS 2
 /*
@@ -115,9 +115,9 @@
 #define NSEC_PER_SEC 1e9
 
 /*
- * Values of a site at its points, either of all blocks or of the blocks older than a span. All
- * blocks together are judged by bytes, because a single block may grow larger and larger. Blocks
- * older than a span are judged by number, because the free of one large block would hide many small
+ * Values of a site at its points, for all blocks or for the blocks older than a span. All blocks
+ * together are judged by bytes, because a single block may grow larger and larger. Blocks older
+ * than a span are judged by number, because the free of one large block would hide many small
  * blocks that stay.
  */
 struct series {
@@ -136,7 +136,7 @@ struct series {
 
 /* Result of examining a series. */
 struct finding {
-	double growth; /* as in struct leak_score */
+	double growth; /* see struct leak_score */
 	double risen;
 	size_t since;   /* history index of the point at which the window begins */
 	size_t late;    /* history index of the point at which the recent past begins */
@@ -402,7 +402,11 @@ static size_t late_of(const struct series *series, const struct finding *found)
 	return late;
 }
 
-/* Returns the rate of growth after the point `late`, divided by the rate from `first` to `late`. */
+/*
+ * Returns the rate of growth after the point `late`, divided by the rate from `first` to `late`. If
+ * there was no growth before `late`, returns 1 if there was growth afterwards, else 0. If both
+ * points are the same, returns 1.
+ */
 static double lately(const struct series *series, size_t first, size_t late)
 {
 	double before_s = series->at_s[late] - series->at_s[first];
@@ -597,9 +601,8 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 }
 
 /*
- * True if a whole (site or process) grew at least LEAST_SHARE times as much as the given part of
- * its blocks, both since the window began and since the recent past began. Allows for falls of the
- * whole.
+ * True if a part of a whole (site or process) grew together with the whole, both since the window
+ * began and since the recent past began: see grew_since().
  */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
@@ -656,7 +659,7 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
 
 	/*
-	 * The number of frees is 0 when it is no longer known, as after lost events. The difference
+	 * The number of frees becomes 0 when it is no longer known, as after lost events. `frees`
 	 * is then 0 or negative.
 	 */
 	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
@@ -671,9 +674,9 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
- * Returns the reason why growing blocks do not make the process grow; OBJECTION_NONE if they do.
- * The process may have grown less than the blocks, or the blocks may just replace blocks from
- * before tracing.
+ * Returns the reason why growth of a site's blocks is not also growth of the process;
+ * OBJECTION_NONE if it is. The process may have grown less than the blocks, or the blocks may just
+ * replace blocks from before tracing.
  */
 static enum objection weigh_process(const struct site_history *history, size_t span,
 				    const struct finding *found, const struct reasons *reasons)

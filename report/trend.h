@@ -25,7 +25,7 @@ static inline size_t span_class(size_t span)
 	return span < SPAN_CNT ? 11 + 2 * span : 0;
 }
 
-/* State of a site at the time of a report. */
+/* State of a site at the time of a snapshot. */
 struct history_point {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
@@ -52,13 +52,15 @@ struct history_point {
 };
 
 /*
- * Minimum number of reports for a verdict, and minimum time in seconds. With fewer than five
- * values, the trend test never finds a significant rise.
+ * Minimum number of reports for a verdict, and minimum time in seconds that they cover. With fewer
+ * than five values, the trend test never finds a significant rise.
  */
 #define TREND_LEAST_MOMENTS 5
 #define TREND_LEAST_S 10
 
-/* The points are kept at the moments that struct moments keeps, and at the latest snapshot. */
+/*
+ * Maximum number of points of a site. The times of the points are thinned out as in struct moments.
+ */
 #define HISTORY_POINTS_MAX MOMENTS_MAX
 /* Number of latest points that are always kept. Of the older points, only some are kept. */
 #define RECENT_POINTS RECENT_MOMENTS
@@ -79,17 +81,19 @@ enum tendency {
 
 /*
  * How likely it is that a site leaks. All numbers except older_ns are in [0, 1]. The score judges
- * all blocks of the site. If these do not grow, but the blocks older than some span do, it judges
- * only the older blocks: younger blocks that are soon freed may hide blocks that leak.
+ * all blocks of the site. If all blocks together do not grow, but the blocks older than some span
+ * do, it judges only these older blocks: younger blocks that are soon freed may hide blocks that
+ * leak.
  */
 struct leak_score {
-	double total; /* growth * unfreed, or growth * risen if `unfreed` is not known */
+	/* `growth` times `unfreed`, or `growth` times `risen` if `unfreed` is not known */
+	double total;
 	/*
 	 * Confidence that blocks grow, multiplied by 1 - F. F is the largest fall in the window,
 	 * divided by the difference between maximum and minimum.
 	 */
 	double growth;
-	double risen;      /* growth in the window, divided by the present size */
+	double risen;      /* growth of the site in the window, divided by its present size */
 	double unfreed;    /* probability that the next block is never freed; NAN if not known */
 	uint64_t older_ns; /* age that the judged blocks exceed; 0 if all blocks are judged */
 };
@@ -114,7 +118,7 @@ struct reasons {
 	double confidence; /* confidence of the trend; negative if the trend is downward */
 	uint32_t rises;
 	int64_t gained_bytes;
-	int64_t gained; /* number of blocks by which the site grew */
+	int64_t gained; /* number of blocks by which the site grew; negative if it shrank */
 	uint64_t freed;
 	double freed_most; /* maximum value of `freed` for a site that counts as growing */
 	double lately;     /* recent rate of growth, divided by the earlier rate */
@@ -125,15 +129,15 @@ struct trend {
 	/* Duration of the growth; for TENDENCY_LEVELLED, time since the growth ended. */
 	uint64_t since_ns;
 	/*
-	 * Rate during the growth, or in the window if the site does not grow; NAN if not known. low
-	 * and high are the 95 % confidence limits of the rate.
+	 * Rate during the growth, or in the window if the site does not grow; NAN if not known.
+	 * `low` and `high` are the 95 % confidence limits of the rate.
 	 */
 	double bytes_per_s;
 	double low;
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
-	/* Blocks grow, but they may just replace freed blocks from before tracing. */
+	/* The site grows, but its blocks may just replace freed blocks from before tracing. */
 	bool undecided;
 	/*
 	 * The site does not count as growing yet, but it is too early to rule out a leak: the next
@@ -153,14 +157,14 @@ struct site_history {
 };
 
 /*
- * Returns the number of freed blocks that were in this or an older age class when they were last
- * seen.
+ * Returns how many freed blocks of the site were in age class `age_class` or an older one when they
+ * were last seen.
  */
 uint64_t history_freed(const struct site_history *history, size_t age_class);
 
 /*
  * Returns an age that 90 % of the freed blocks had not reached when they were last seen; 0 if no
- * block was freed.
+ * block was freed; UINT64_MAX if more than 10 % were in the last age class.
  */
 uint64_t history_lifetime_ns(const struct site_history *history);
 
@@ -182,7 +186,7 @@ const char *tendency_name(enum tendency tendency);
 /* Returns an objection in words; "" for OBJECTION_NONE. */
 const char *objection_words(enum objection objection);
 
-/* Judges a site by its history, and stores the result in *ret. */
+/* Judges a site by its history. Sets *ret. */
 void trend_of(const struct site_history *history, struct trend *ret);
 
 #endif

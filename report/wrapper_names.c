@@ -8,15 +8,15 @@
 #include "report/function_name.h"
 
 /*
- * A function is a wrapper if its name contains one of these texts, in upper or lower case.
- * Namespaces are not searched.
+ * A function is a wrapper if its name, without namespaces, contains one of these texts in upper or
+ * lower case.
  */
 static const char *const wrapper_parts[] = {
 	"malloc", "calloc",  "realloc", "memalign",  "zalloc",   "palloc",
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
 };
 
-/* Whole names of other wrappers, without leading underscores. */
+/* Names of other wrappers, without leading underscores. They must match completely. */
 static const char *const wrapper_names[] = {
 	"xalloc",
 	"ngx_alloc", /* nginx */

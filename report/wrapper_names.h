@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * True if a demangled name, with or without parameters, is that of a wrapper or of a standard
- * library function.
+ * True if a demangled name, with or without parameters, is the name of a wrapper or of a function
+ * of a standard library.
  */
 bool function_is_wrapper(const char *symbol);
 
