@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines the snapshots of the user source and of the kernel source. */
+/* Implements the source that combines the source of user memory and the source of kernel memory. */
 #include "app/both_spaces.h"
 
 #include <errno.h>
@@ -92,8 +92,8 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 }
 
 /*
- * Moves the snapshot `b` into `a`. Summaries and tallies are not moved, because `b` is a snapshot
- * of kernel memory and has none.
+ * Moves the snapshot `b` of kernel memory into the snapshot `a` of user memory. A snapshot of
+ * kernel memory has no summaries and tallies, so there are none to move.
  */
 static int join(struct snapshot *a, struct snapshot *b)
 {
@@ -179,7 +179,7 @@ static struct both_spaces *both_of_symbols(struct symbol_backend *self)
 	return (struct both_spaces *)((char *)self - offsetof(struct both_spaces, symbols));
 }
 
-/* Each backend names only the sites of its own address space. */
+/* Lets both backends look up names. Each of them skips the sites of the other address space. */
 static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
 				size_t cnt, uint64_t deadline_ns)
 {

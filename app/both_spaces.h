@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Combines two sources into one: the source of user memory, and the source of the kernel memory of
- * the same processes.
+ * Combines two sources into one: the source of the user memory of processes, and the source of the
+ * kernel memory that belongs to the same processes.
  */
 #ifndef APP_BOTH_SPACES_H
 #define APP_BOTH_SPACES_H

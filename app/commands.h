@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares the commands of memleak. Each command logs errors and returns the exit code. */
+/* Declares the commands of memleak. Each command logs errors and returns memleak's exit code. */
 #ifndef APP_COMMANDS_H
 #define APP_COMMANDS_H
 
@@ -8,7 +8,7 @@
 #define EXIT_CANNOT 1
 #define EXIT_USAGE 2
 
-/* memleak [-p PID | -- CMD]: traces and prints a report at each interval. */
+/* memleak [-p PID | -- CMD]: traces, and prints a report at each interval. */
 int trace_command(const struct options *opts);
 
 /* memleak --rss -p PID: prints the use of resident memory; places no probes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the account of an agent in a core file. The magic number is at the start of the account's
- * mapping.
+ * Finds the agent's shared memory (its account) in a core file: a mapping that begins with the
+ * magic number of accounts.
  */
 #include "app/core_account.h"
 
@@ -10,8 +10,8 @@
 #include "agent/account.h"
 
 /*
- * Returns the end of the account that begins at the start of a segment. If no account begins there,
- * returns the start of the segment.
+ * Returns the end of the account that begins at the start of a segment. Returns the start of the
+ * segment if no account begins there.
  */
 static uint64_t end_of_account(const struct core_file *core, const struct core_segment *segment)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds, in the core file of a program, the account that libmemleak.so kept in that program. */
+/*
+ * Finds the shared memory in which libmemleak.so has tracked allocations (its account) in a core
+ * file.
+ */
 #ifndef APP_CORE_ACCOUNT_H
 #define APP_CORE_ACCOUNT_H
 

@@ -19,7 +19,7 @@
 #include "proof/core_proof.h"
 #include "sinks/sink.h"
 
-/* Maximum threads for which the current function is looked up */
+/* Maximum number of threads whose current functions are looked up */
 #define NAMED_THREADS 256
 
 /* State of one run of the command. */
@@ -32,7 +32,7 @@ struct core_run {
 	struct snapshot snap;
 };
 
-/* True if the file is compressed, in one of the formats that collectors of core dumps use. */
+/* True if the file is compressed in one of the formats in which core dumps are usually stored. */
 static bool is_packed(int fd)
 {
 	static const char *const begins[] = {"\x28\xb5\x2f\xfd",
@@ -81,8 +81,9 @@ static int open_core(const char *path, struct core_file *ret)
 }
 
 /*
- * Sets *ret to the real path of the program given on the command line, or to NULL if none is given.
- * This path replaces the program's path in the core's mappings, so it must be absolute.
+ * Sets *ret to the real path of the program that is given on the command line, to be freed; to NULL
+ * if none is given. The path replaces the program's path in the mappings of the core file, so it
+ * must be absolute. Logs if the file cannot be read. Returns 0 or a negative errno.
  */
 static int find_executable(const struct options *opts, char **ret)
 {
@@ -103,7 +104,7 @@ static int find_executable(const struct options *opts, char **ret)
 	return *ret ? 0 : -errno;
 }
 
-/* Looks up the function that each thread was in when the process was dumped. */
+/* Looks up which function each thread was executing when the process was dumped. */
 static int name_threads(struct core_run *run, struct core_thread *threads, size_t cnt)
 {
 	cleanup_free const struct sym_location **locations = calloc(cnt + 1, sizeof(*locations));
@@ -158,8 +159,8 @@ static int fill_facts(struct core_run *run)
 }
 
 /*
- * Makes a proof if a heap was found and the core file is complete: the memory that is missing from
- * a truncated file may have pointers to any block.
+ * Makes a proof if a heap was found and the core file is complete. Without a part of the memory, a
+ * proof would be wrong, because the missing part may have pointers to any block.
  */
 static int prove(struct core_run *run)
 {
@@ -241,7 +242,10 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 	return err;
 }
 
-/* Returns the exit code for --error-exitcode. Without a proof, the command fails. */
+/*
+ * Returns the exit code for --error-exitcode. If no proof was made, logs an error and returns
+ * EXIT_CANNOT.
+ */
 static int verdict_code(const struct options *opts, enum last_verdict verdict)
 {
 	if (verdict == VERDICT_LEFT)

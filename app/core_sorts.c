@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups used blocks by their first words or by their sizes. */
+/* Divides the used blocks of a core's heap into types, by their first words or by their sizes. */
 #include "app/core_sorts.h"
 
 #include <errno.h>
@@ -16,29 +16,32 @@
 #include "proof/window.h"
 
 /*
- * Maximum types that are defined by a first word. Once this maximum is reached, blocks with new
- * first words are grouped by size.
+ * Maximum number of types that are defined by the first word of their blocks. Once this number is
+ * reached, blocks with other first words are grouped by size.
  */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
-/* Minimum size, in bytes, of blocks whose size classes end at powers of two */
+/*
+ * Size in bytes from which on size classes end at powers of two; each smaller size of a chunk has
+ * its own class
+ */
 #define LARGE_BYTES 1025
 /*
- * Step between the sizes of chunks, and smallest usable size of a chunk. A chunk has 8 bytes that
- * its block cannot use.
+ * Difference in bytes between successive sizes of chunks, and smallest usable size of a chunk. The
+ * usable size is 8 bytes below a multiple of CHUNK_STEP_BYTES.
  */
 #define CHUNK_STEP_BYTES 16
 #define CHUNK_LEAST_BYTES 24
 
 #define WINDOW_BYTES (256 << 10)
 
-/* State of a walk over the heap. */
+/* State while the blocks of the heap are visited. */
 struct taking {
 	struct core_sorts *sorts;
 	const struct proc_maps *maps;
 	struct window window;
-	const struct mapping *last; /* mapping found for the previous first word */
+	const struct mapping *last; /* mapping that contains the previous first word, or NULL */
 };
 
 static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size_t *ret)
@@ -50,7 +53,7 @@ static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size
 	return 0;
 }
 
-/* Returns the upper bound of the size class to which this size belongs. */
+/* Returns the size class of a block: the largest size in the class. */
 static uint64_t class_of(uint64_t size)
 {
 	uint64_t largest = LARGE_BYTES - 1;
@@ -92,7 +95,7 @@ static int sort_of_word(struct core_sorts *sorts, uint64_t word, uint64_t size, 
 	return find_sort(sorts, &sorts->by_word, word, &fresh, ret);
 }
 
-/* True if the word may be an address within a mapped file. */
+/* True if the word may be an address in a mapping of a file. Such addresses define types. */
 static bool is_in_file(struct taking *taking, uint64_t word)
 {
 	if (!taking->last || word < taking->last->start || word >= taking->last->end)
@@ -194,9 +197,9 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Names a type by the first word of its blocks. A pointer into a vtable, past the start of the
- * vtable, gives the type the name of the C++ class. The address of NAME gives the type the name
- * {&NAME,...}, unless NAME has blanks.
+ * Names a type by the symbol to which the first word of its blocks points. If this is a vtable, and
+ * the word points past its start, the name is that of the C++ class. If the word is the address of
+ * a symbol NAME without blanks, the name is {&NAME,...}. Otherwise, the type gets no name.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)
@@ -242,8 +245,8 @@ static int name_words(struct core_sorts *sorts, struct symspace *space, uint64_t
 }
 
 /*
- * Returns a name such as "block[41..56]": the sizes that the program may have requested. Large size
- * classes end at powers of two.
+ * Returns a name such as "block[41..56]": the sizes that the program may have requested for blocks
+ * of this class. For large blocks, these sizes lie between two powers of two.
  */
 static char *name_of_size(struct arena *arena, uint64_t size)
 {
@@ -280,8 +283,8 @@ static int name_sizes(struct core_sorts *sorts)
 }
 
 /*
- * Removes types without blocks. A type whose first word has no name is empty now, as its blocks
- * were moved to types by size.
+ * Removes types without blocks. These are types whose first word has no name: their blocks were
+ * moved to types by size.
  */
 static int drop_empty(struct core_sorts *sorts)
 {
@@ -298,7 +301,7 @@ static int drop_empty(struct core_sorts *sorts)
 	for (size_t i = 0; i < sorts->heap.block_cnt; i++)
 		sorts->heap.blocks[i].site = (uint32_t)places[sorts->heap.blocks[i].site];
 	sorts->cnt = cnt;
-	/* Empty the maps, because the indices that they contain are no longer valid. */
+	/* Empty the maps, because the indices in them are no longer valid. */
 	hash_map_deinit(&sorts->by_word);
 	hash_map_deinit(&sorts->by_size);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the files that a dumped process had mapped, and compares their build ids with those in the
- * core file.
+ * Finds the files that a dumped process had mapped. Compares their build ids with those in the core
+ * file, to find out whether they have changed.
  */
 #include "app/core_space.h"
 
@@ -48,8 +48,8 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 }
 
 /*
- * Returns the mapping of the program's file that contains the entry point. If it is not found,
- * returns the first mapping of any file.
+ * Returns the mapping of the program's file that contains the program's entry point. If no file is
+ * mapped there, returns the first mapping of any file; NULL if there is none.
  */
 static const struct mapping *program_of(const struct core_file *core)
 {
@@ -74,7 +74,10 @@ static void set_path(struct proc_maps *maps, const char *from, const char *to)
 		}
 }
 
-/* Sets the device and inode numbers of mapped files, which a core file does not record. */
+/*
+ * Sets the device and inode numbers of mapped files, which a core file does not record, from the
+ * files that have the same paths now.
+ */
 static void number_files(struct proc_maps *maps)
 {
 	const struct mapping *last = NULL;
@@ -106,7 +109,10 @@ static void forget_file(struct proc_maps *maps, const char *path)
 			maps->mappings[i].file = (struct file_id){0};
 }
 
-/* Returns the first executable mapping of a file. `begin` is the first mapping of the file. */
+/*
+ * Returns the first executable mapping of a file; NULL if there is none. `begin` is the file's
+ * first mapping.
+ */
 static const struct mapping *code_of(const struct proc_maps *maps, const struct mapping *begin)
 {
 	for (const struct mapping *m = begin; m < maps->mappings + maps->cnt; m++) {
@@ -119,8 +125,8 @@ static const struct mapping *code_of(const struct proc_maps *maps, const struct 
 }
 
 /*
- * True if the file is not the one that the process had mapped, judged by the build id. Without a
- * build id, true if the file was deleted.
+ * True if the file at the mapping's path is not the one that the process had mapped: the build ids
+ * differ or, if a build id is missing, the core file marks the file as deleted.
  */
 static bool is_another(const struct core_file *core, struct symspace *space,
 		       const struct mapping *begin)

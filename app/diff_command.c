@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak diff: compares the snapshots of two moments, which are in one recording or in two. */
+/* memleak diff: compares two snapshots, which are in one recording or in two. */
 #include <errno.h>
 
 #include "app/commands.h"
@@ -11,7 +11,7 @@
 #include "sinks/diff.h"
 #include "sinks/html.h"
 
-/* One of the two moments that are compared. */
+/* One of the two snapshots that are compared, and the recording that it comes from. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Logs, once, how to get names for functions that have none. */
+/* Logs how to get names for functions that have none. */
 #ifndef APP_MISSING_NAMES_H
 #define APP_MISSING_NAMES_H
 
 #include "report/report.h"
 
 /*
- * Logs the files whose functions have no names in the report, and how to get names. Returns true if
- * anything was logged.
+ * Logs which files contain functions of the report that have no names, and how to get the names.
+ * Returns true if anything was logged.
  */
 bool missing_names_note(const struct report *report);
 

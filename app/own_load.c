@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Computes memleak's own load from sums at two reports. */
+/* Computes memleak's own load between two reports. */
 #include "app/own_load.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes recordings to the current directory. The key R of the live screen starts and stops a
- * recording.
+ * Starts and stops recordings when the user presses R on the live screen. The files are in the
+ * current directory.
  */
 #include "app/own_recording.h"
 

@@ -6,16 +6,16 @@
 #include "options/options.h"
 #include "recording/recording.h"
 
-/* State of the recording. It must be zero-initialised. */
+/* State of a recording that the user starts and stops. It must be zero-initialised. */
 struct own_recording {
 	struct recorder *recorder; /* writer of the recording; NULL if there is none */
 	char *name;
-	bool wanted; /* the user has requested a start or stop */
+	bool wanted; /* the user has requested to start or stop the recording */
 };
 
 /*
- * Returns the facts about a run that begins now. Snapshots and recordings keep them, since verdicts
- * depend on them.
+ * Returns the facts about a run that begins now. They are stored in snapshots and recordings,
+ * because verdicts depend on them.
  */
 struct run_facts run_facts_now(const struct options *opts);
 
@@ -23,12 +23,15 @@ struct run_facts run_facts_now(const struct options *opts);
 unsigned int recording_flags(const struct options *opts, const struct run_facts *facts);
 
 /*
- * Starts or stops the recording if the user has requested it, and logs this. Must be called before
+ * If the user has requested it, starts or stops the recording, and logs this. Must be called before
  * each snapshot.
  */
 void own_recording_toggle(struct own_recording *own, const struct options *opts,
 			  const struct run_facts *facts);
-/* Adds a snapshot to the recording. After an error the recording ends, but the run goes on. */
+/*
+ * Adds a snapshot to the recording, if there is one. After an error, stops the recording, but not
+ * the run.
+ */
 void own_recording_add(struct own_recording *own, const struct snapshot *snap, bool final,
 		       struct symbol_backend *symbols, uint64_t deadline_ns);
 void own_recording_end(struct own_recording *own);

@@ -31,8 +31,8 @@ struct need {
 };
 
 /*
- * CAP_SYS_ADMIN implies all of these except CAP_SYS_PTRACE. Older kernels lack some of the implied
- * capabilities, and require CAP_SYS_ADMIN instead.
+ * The capabilities that tracing needs. CAP_SYS_ADMIN implies all of them but CAP_SYS_PTRACE. Older
+ * kernels lack some of these capabilities, and require CAP_SYS_ADMIN instead.
  */
 static const struct need needs[] = {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
@@ -83,7 +83,10 @@ static int check_capabilities(void)
 	return -EPERM;
 }
 
-/* Checks for CAP_SYS_ADMIN. Some kernels require it in addition to CAP_BPF and CAP_PERFMON. */
+/*
+ * Checks for CAP_SYS_ADMIN where the kernel requires it in addition to CAP_BPF and CAP_PERFMON: for
+ * probes in programs before Linux 6.6, and for perf events on kernels that restrict these.
+ */
 static int check_admin(const struct options *opts)
 {
 	struct capability_sets caps;
@@ -107,7 +110,7 @@ static int check_bpf(void)
 {
 	union bpf_attr attr = {0};
 
-	/* Try an invalid command: if bpf(2) exists and is permitted, the error is EINVAL. */
+	/* Try an invalid command: the error is EINVAL if bpf(2) exists and is permitted. */
 	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
 		return 0;
 	if (errno == ENOSYS) {
@@ -123,8 +126,8 @@ static int check_bpf(void)
 }
 
 /*
- * Minimum limit of open files: each program, table and probe takes a descriptor. With a lower
- * limit, calls could fail all over memleak.
+ * Minimum for the limit of open files. Each BPF program, BPF map and probe takes a descriptor; with
+ * a lower limit, opening any file could fail.
  */
 #define FILES_MIN 128
 
@@ -140,8 +143,8 @@ static int check_files(void)
 }
 
 /*
- * Minimum limit of address space in bytes: each ring buffer is mapped twice, and files are read
- * into memory
+ * Minimum for the limit of address space, in bytes. Each ring buffer is mapped twice, and files are
+ * read into memory.
  */
 #define ADDRESS_SPACE_MIN (128ULL << 20)
 
@@ -156,7 +159,7 @@ static int check_address_space(void)
 	return -ENOMEM;
 }
 
-/* Checks for BTF, from which libbpf gets the offsets of kernel fields that BPF programs read. */
+/* Checks for BTF, in which libbpf finds the offsets of the kernel fields that BPF programs read. */
 static int check_types(void)
 {
 	struct btf *types;
@@ -174,8 +177,8 @@ static int check_types(void)
 }
 
 /*
- * Checks the memory limit of memleak's cgroup. If memleak exceeded it, the kernel would kill
- * memleak, and memleak could log nothing.
+ * Checks the memory limit of memleak's cgroup. If memleak exceeded the limit, the kernel would kill
+ * it before it could log the reason.
  */
 static int check_memory(const struct options *opts)
 {
@@ -235,7 +238,7 @@ int preflight_check(const struct options *opts)
 	if (err)
 		return err;
 	/*
-	 * A low kernel.perf_event_max_stack is no error: it only cuts the stacks that the kernel
+	 * A low kernel.perf_event_max_stack is no error: it limits only stacks that the kernel
 	 * walks.
 	 */
 	if (depth < opts->stack_depth && !options_trace_processes(opts))

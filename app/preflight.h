@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks the requirements of tracing, and logs the first one that is not met. */
+/* Checks what tracing requires, and logs the first requirement that is not met. */
 #ifndef APP_PREFLIGHT_H
 #define APP_PREFLIGHT_H
 
@@ -12,7 +12,7 @@
 void preflight_quieten_libbpf(void);
 
 /*
- * Checks the requirements up to the first that is not met, and logs that one. Also logs a note if
+ * Checks the requirements of tracing until one is not met, and logs that one. Also logs a note if
  * the kernel limits the depth of stacks. Returns 0 or a negative errno.
  */
 int preflight_check(const struct options *opts);

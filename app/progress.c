@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows progress in one line on stderr. Each new text overwrites the previous one. */
+/* Shows progress in a line on stderr. Each text overwrites the previous one. */
 #include "app/progress.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static void show(const char *path, int percent)
 	escape_puts(out, path_name(path));
 	if (percent >= 0)
 		fprintf(out, ": %d %%", percent);
-	/* Return to the start of the line, so that a log message overwrites the text. */
+	/* Return to the start of the line, so that a log message will overwrite the text. */
 	fputs("\033[K\r", out);
 	fflush(out);
 	len = ftell(out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the proofs for reports. */
+/* Starts and finishes the proofs of reports. */
 #include "app/prover.h"
 
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include "loader/target/child.h"
 
 /*
- * Time until the first message about a proof in progress, and interval of further messages, in
- * nanoseconds
+ * Time in nanoseconds after which a proof in progress is logged for the first time, and interval of
+ * further messages
  */
 #define FIRST_MESSAGE_NS 1000000000ULL
 #define MESSAGE_NS 5000000000ULL
 
 /*
- * Maximum lifetime of the copy that a picture makes of a process, in nanoseconds. While the copy
- * exists, the kernel must copy each page that the process writes to.
+ * Maximum lifetime of the copy of a process that a proof searches, in nanoseconds. While the copy
+ * exists, each page that the process writes to has to be copied by the kernel first.
  */
 #define PROOF_NS 120000000000ULL
 
@@ -137,8 +137,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 }
 
 /*
- * Logs the progress of a proof. Returns false, which lets the proof go on. Several threads call
- * this function.
+ * Logs at intervals that a proof is in progress. Several threads call this function. Returns false:
+ * the proof is not to be cancelled.
  */
 static bool log_progress(void *arg)
 {

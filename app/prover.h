@@ -15,12 +15,14 @@ struct child;
 
 struct prover {
 	const struct options *opts;
-	struct proof *proof; /* state kept for all proofs; NULL if no report gets a proof */
-	uint64_t reports;    /* number of reports since the last report with a proof */
-	bool begun;          /* pictures have been taken for the next proof */
-	unsigned int wanted; /* number of upcoming reports that get a proof, even without --prove */
+	struct proof *proof; /* state of all proofs; NULL if no report gets a proof */
+	uint64_t reports;    /* number of reports since the last one with a proof */
+	/* pictures of the processes' memory have been taken, and await prover_finish() */
+	bool begun;
+	/* number of further reports that get a proof at the user's request */
+	unsigned int wanted;
 	uint64_t next_message_ns; /* time of the next progress message */
-	/* Pid of the command if it will be paused when it ends; otherwise 0. */
+	/* Pid of the command if the command will be paused when it ends; otherwise 0. */
 	pid_t watched;
 };
 
@@ -29,8 +31,9 @@ int prover_init(const struct options *opts, struct prover *ret);
 void prover_deinit(struct prover *prover);
 
 /*
- * Continues the command, which memleak has started and stopped. If proofs are made, first arranges
- * that the command is paused when it ends. Returns 0 or a negative errno; logs errors.
+ * Continues the command, which memleak has started in the stopped state. If reports get proofs,
+ * first arranges that the command is paused when it ends. Returns 0 or a negative errno; logs
+ * errors.
  */
 int prover_watch(struct prover *prover, struct child *child);
 /*
@@ -39,35 +42,36 @@ int prover_watch(struct prover *prover, struct child *child);
  */
 int prover_end_fd(const struct prover *prover);
 /*
- * Notifies the source that the command is paused at its end. Must be called when the descriptor of
+ * Tells the source that the command is paused at its end. Must be called when the descriptor of
  * prover_end_fd() is readable.
  */
 void prover_at_end(struct prover *prover, struct source *source);
 
 /*
- * Requests a proof for each of the next two reports, even without --prove and whatever
- * --prove-every says: blocks that are definite in both proofs are lost. Returns 0. If no proof is
- * possible, logs why and returns a negative errno.
+ * Requests a proof for each of the next two reports, whatever --prove and --prove-every say. Two
+ * proofs are needed because a block counts as lost if both find it definite. Returns 0. If no proof
+ * is possible, logs why and returns a negative errno.
  */
 int prover_want(struct prover *prover);
 
 /*
- * Takes pictures of memory if the new report gets a proof. If `now` is true, the report gets a
- * proof regardless of --prove-every. For ret_before_ns, see struct read_request. Returns 0 or a
- * negative errno.
+ * If the next report gets a proof, takes pictures of the memory of all traced processes. If `now`
+ * is true, the report gets a proof regardless of --prove-every. *ret_before_ns is for
+ * read_request.heaps_before_ns; 0 if there is no proof. Returns 0 or a negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*
- * Adds the proof to the snapshot if pictures were taken for it. Releases the lock
- * (base/fair_lock.h) for other threads while memory is searched.
+ * If pictures were taken for the snapshot, makes the proof and adds its results to the snapshot.
+ * While searching memory, releases the lock of base/fair_lock.h for other threads. Returns 0 or a
+ * negative errno.
  */
 int prover_finish(struct prover *prover, struct snapshot *snap);
 /*
- * Returns the pid of the copy of a process image that exists until prover_finish(); 0 if there is
- * none.
+ * If pictures of a process were taken from a copy of it, returns the pid of the copy, else 0. The
+ * copy exists until prover_finish(). `image` is the number of the process's exec image.
  */
 pid_t prover_copy_of(const struct prover *prover, uint32_t image);
-/* Cancels a proof for which pictures were taken. */
+/* Discards the pictures that were taken for a proof, if there are any. */
 void prover_cancel(struct prover *prover);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens recordings, and finds moments in them. Each file is read twice. The first pass finds the
- * requested snapshot, and checks that it and all earlier snapshots can be read. The second pass
- * returns these snapshots.
+ * Opens recordings, and finds the snapshot that was requested by a time. Each file is read twice.
+ * The first pass finds this snapshot, and checks that it and all earlier snapshots can be read. The
+ * second pass returns these snapshots.
  */
 #include "app/replay.h"
 
@@ -19,18 +19,21 @@
 
 #define NSEC_PER_SEC 1000000000LL
 
-/* The time up to which snapshots are read. */
+/* The requested time. Later snapshots are not used. */
 struct limit {
-	bool clock; /* true: a time of day; false: a time since tracing began */
+	/* true: a time of day (hour, minute, second); false: a time since tracing began */
+	bool clock;
 	int hour, minute, second;
-	uint64_t elapsed_ns; /* time since tracing began; UINT64_MAX if there is no limit */
-	/* Date and time of day, in nanoseconds since 1970; set once the date is known. */
+	uint64_t elapsed_ns; /* time since tracing began; UINT64_MAX if no time was requested */
+	/*
+	 * The time of day as nanoseconds since 1970; set when the date of the recording is known.
+	 */
 	int64_t wall_ns;
 };
 
 /*
- * Parses a time in seconds. Sets *ret to the end of the interval that the text stands for: 5 means
- * up to 5.999999999.
+ * Parses a time in seconds. The text stands for an interval, such as 5 to 5.999999999 seconds for
+ * "5". Sets *ret to the end of this interval.
  */
 static bool parse_seconds(const char *text, uint64_t *ret)
 {
@@ -59,8 +62,9 @@ static bool parse_time(const char *text, struct limit *ret)
 }
 
 /*
- * Returns the end of the first second, at or after the start of tracing, whose time of day is that
- * of `limit`; INT64_MAX if there is no such second.
+ * Converts the time of day of `limit` to a time since 1970: to the last nanosecond of this second,
+ * on the first day on which it is not before the start of tracing. Returns INT64_MAX if this is not
+ * possible.
  */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
@@ -95,9 +99,9 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 }
 
 /*
- * True if the requested time is after the last snapshot of the recording. If it is a time since
- * tracing began, it must be at least two seconds after that snapshot, with both times rounded down
- * to seconds.
+ * True if the requested time is after the last snapshot of the recording. A time of day must be in
+ * a later second than that snapshot. A time since tracing began must be at least two seconds later,
+ * with both times rounded down to seconds.
  */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {
@@ -139,8 +143,8 @@ static void close_recording(struct replay *replay)
 
 /*
  * If the recording cannot be used, logs why and returns a negative errno. A truncated or damaged
- * recording is used up to the last snapshot that can be read; a note is logged if the requested
- * moment may be later than that.
+ * recording is used up to the last snapshot that can be read. In this case, logs a note if the
+ * requested time may be after that snapshot.
  */
 static int say_end(const struct replay *replay, size_t total, int err)
 {
@@ -188,7 +192,7 @@ static int find_moment(struct replay *replay, struct limit *limit)
 	return say_end(replay, reports, got);
 }
 
-/* Splits FILE@TIME, unless a file with this whole name exists. */
+/* Splits FILE@TIME into path and time, unless there is a file whose name is the whole text. */
 static int split_name(const char *name, struct replay *replay, struct limit *limit)
 {
 	const char *at = strrchr(name, '@');

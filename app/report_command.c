@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * memleak report: makes reports of the snapshots in a recording, by the same steps as a live run.
+ * memleak report: makes reports from the snapshots in a recording, by the same steps as a live run.
  */
 #include <errno.h>
 
@@ -11,8 +11,8 @@
 #include "base/log.h"
 
 /*
- * Returns text that says which requested content the recording lacks, and why; NULL if it lacks
- * nothing.
+ * Returns text that says which content the options need and the recording does not have, and why;
+ * NULL if the recording has everything.
  */
 static const char *missing(const struct options *opts, unsigned int flags)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Does work in a thread on request, and signals the end of the work. */
+/* Implements a thread that does work on request, and signals when it is done. */
 #include "app/report_thread.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ranks the sites of snapshots, makes reports, and passes them to the sink. report_view() ranks
- * sites, report_pools() ranks pools, report_callers() ranks calls, and report_sums() makes the
- * report; each of the four calls the next one. If --by groups the sites, report_sums() calls
- * report_groups(), otherwise report_stacks().
+ * Ranks the sites of snapshots, makes reports, and passes them to the sink. Four functions do this,
+ * each of which calls the next one: report_view() ranks sites, report_pools() ranks pools,
+ * report_callers() ranks callers, and report_sums() makes the report. If --by groups the sites,
+ * report_sums() calls report_groups(), otherwise report_stacks().
  */
 #include "app/reporter.h"
 
@@ -25,10 +25,10 @@
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
-/* Purpose of a snapshot. */
+/* The purpose for which a snapshot is added. */
 enum use {
-	USE_NOTE,     /* the snapshot was taken between reports, and is not reported */
-	USE_REMEMBER, /* the snapshot belongs to a report that is not shown */
+	USE_NOTE,     /* the snapshot was taken between reports: it only adds to the history */
+	USE_REMEMBER, /* the snapshot belongs to a report, but this report is not shown */
 	USE_SHOW,
 };
 
@@ -92,7 +92,7 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 	totals_add(&reporter->totals, bytes, snap->elapsed_ns);
 }
 
-/* Sets the report's fields whose values do not come from the snapshot. */
+/* Sets those fields of a report that do not come from the snapshot. */
 static void dress(struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;
@@ -111,15 +111,18 @@ static void dress(struct reporter *reporter, struct report *report)
 }
 
 /*
- * True if no report will be shown after this one. If the report is made from a recording, the
- * recording may still contain later snapshots.
+ * True if no report is shown after this one. For a recording, the caller has decided this in
+ * `last`, because the recording may have more snapshots than are shown.
  */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
 	return reporter->recorded ? reporter->last : report->final;
 }
 
-/* Returns the verdict for --error-exitcode. With a proof, only definite blocks count. */
+/*
+ * Returns the verdict for --error-exitcode. With --prove and for core files, only definite blocks
+ * count.
+ */
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
@@ -133,8 +136,9 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 }
 
 /*
- * Logs which names are missing. Skips the first report, because names that take long to look up may
- * be known only in the second.
+ * Logs once which functions have no names, but not for a recording. Waits for the second report,
+ * unless the first is the final one: names that take long to look up may be known only in the
+ * second.
  */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {
@@ -193,7 +197,7 @@ static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
 	return err;
 }
 
-/* Reads the names of living threads, for a report by thread. */
+/* Reads the names of the threads that are alive, for a report by thread. */
 static void read_thread_names(struct report *report)
 {
 	for (size_t i = 0; report->by == BY_THREAD && i < report->group_cnt; i++) {
@@ -201,8 +205,8 @@ static void read_thread_names(struct report *report)
 		const struct process *process = group->sum->process;
 
 		/*
-		 * Read /proc/PID/task/TID instead of /proc/TID: another process may have this
-		 * thread id by now.
+		 * Read /proc/PID/task/TID instead of /proc/TID: the number may by now belong to a
+		 * thread of another process.
 		 */
 		group->thread =
 			proc_thread_comm(process ? process->pid : group->sum->tid, group->sum->tid);
@@ -253,8 +257,8 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 }
 
 /*
- * Replaces a ranking by a new one. The first snapshot of the new ranking is at the baseline, and is
- * empty because blocks allocated earlier are left out.
+ * Replaces a ranking by a new one. Its history begins with an empty snapshot at the baseline,
+ * because blocks allocated before the baseline are left out.
  */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {
@@ -289,8 +293,8 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Applies filters to a view of the snapshot. The snapshot itself does not change, because it may
- * also be recorded, after this report.
+ * Makes a view of the snapshot, to which the filters are applied. The snapshot itself does not
+ * change, because it may be recorded after this report.
  */
 static int make_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		     struct snapshot_view *ret)
@@ -321,7 +325,10 @@ static int report_sums(struct reporter *reporter, const struct snapshot *snap,
 			       : 0;
 }
 
-/* Sums up, for each call, the sites whose stacks contain the call. Leaves out sites in pools. */
+/*
+ * Sums up, for each caller, the sites whose stacks contain it, and ranks these sums. Leaves out
+ * sites in pools. Then makes the report.
+ */
 static int report_callers(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)
@@ -381,8 +388,8 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 }
 
 /*
- * Judges growth outside traced memory. All blocks of a process count as traced memory, even
- * suppressed ones.
+ * Judges the growth of memory that is not traced. To do so, compares it with all traced blocks of a
+ * process, including suppressed ones.
  */
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
@@ -403,8 +410,8 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Takes the ended processes from the snapshot of a report. Skips snapshots between reports: the
- * snapshot of the next report has the same ended processes.
+ * Stores which processes have ended, according to the snapshot of a report. Skips a snapshot
+ * between reports, because the snapshot of the next report has the same ended processes.
  */
 static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {

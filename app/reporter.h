@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns the snapshots of a run into reports. Works in the same way for live and for recorded runs.
+ * Makes reports from the snapshots of a run, live or recorded, or from the snapshot of a core file.
  */
 #ifndef APP_REPORTER_H
 #define APP_REPORTER_H
@@ -18,13 +18,16 @@ struct sink;
 struct suppressor;
 
 /*
- * Verdict of the most recent report. The verdict of the final report decides the exit code with
- * --error-exitcode.
+ * Verdict of the latest report. With --error-exitcode, the verdict of the final report decides the
+ * exit code.
  */
 enum last_verdict {
 	VERDICT_CLEAN,
-	VERDICT_LEFT,    /* something is outstanding; with --prove, something is definitely lost */
-	VERDICT_UNKNOWN, /* a proof was requested, but there is none */
+	VERDICT_LEFT, /* something is outstanding; with --prove, something is definitely lost */
+	/*
+	 * nothing is known to be lost, but the requested proof is missing for at least one process
+	 */
+	VERDICT_UNKNOWN,
 };
 
 struct reporter {
@@ -32,11 +35,16 @@ struct reporter {
 	const struct sink *sink;
 	struct symbol_backend *symbols;
 	struct output *out;
-	struct metrics_server *server; /* server that also shows reports; NULL if there is none; set
-				  by the caller */
-	struct screen *screen; /* screen that gets reports instead of the output; NULL if there is
-				  none; set by the caller */
-	struct suppressor *suppressor; /* suppressions in effect; NULL if nothing is suppressed */
+	/*
+	 * server of --listen, which also gets the reports; NULL if there is none; set by the caller
+	 */
+	struct metrics_server *server;
+	/*
+	 * screen that gets the reports in place of the output; NULL if there is none; set by the
+	 * caller
+	 */
+	struct screen *screen;
+	struct suppressor *suppressor; /* suppressions in effect; NULL if there are none */
 	struct source_texts source;    /* source lines; not used without --source */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
@@ -45,16 +53,18 @@ struct reporter {
 	struct ended_processes ended;     /* processes that ended since the previous report */
 	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
-	struct untraced_growths untraced; /* untraced growth up to the most recent snapshot */
-	struct rss_pasts rss_pasts;       /* resident memory up to the most recent snapshot */
+	struct untraced_growths untraced; /* untraced growth as of the latest snapshot */
+	struct rss_pasts rss_pasts;       /* history of resident memory */
 	uint64_t baseline_ns;             /* baseline of the previous snapshot */
 	uint64_t last_ns;                 /* elapsed_ns of the previous snapshot */
 	uint64_t reports;                 /* number of printed reports */
-	struct own_load load;             /* for the screen: sums at its previous report */
-	struct totals totals;             /* outstanding bytes of the latest reports */
-	bool names_noted;                 /* a message about missing names was logged */
-	bool recorded; /* the run comes from a recording, so its processes cannot be read */
-	bool last;     /* recorded run: this report is the last; set by the caller */
+	/* memleak's load as measured at the screen's previous report */
+	struct own_load load;
+	struct totals totals; /* total outstanding bytes at the latest reports */
+	bool names_noted;     /* missing names have been logged */
+	/* the snapshots come from a recording or a core file, so processes cannot be read */
+	bool recorded;
+	bool last; /* with `recorded`: no report is shown after this one; set by the caller */
 	enum last_verdict verdict;
 };
 
@@ -63,8 +73,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 void reporter_deinit(struct reporter *reporter);
 
 /*
- * Adds a snapshot to the history. If show is set, also prints its report, unless the snapshot was
- * taken between reports. Names of frames are looked up until deadline_ns of CLOCK_MONOTONIC.
+ * Adds a snapshot to the history. If `show` is true, also prints its report, unless the snapshot
+ * was taken between reports. Names of frames are looked up until deadline_ns (CLOCK_MONOTONIC).
  * Returns 0 or a negative errno.
  */
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,

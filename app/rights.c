@@ -10,24 +10,27 @@
 
 #include "base/capabilities.h"
 
-/* Capabilities that CAP_SYS_ADMIN implies: it is kept if one of them is missing. */
+/*
+ * Capabilities that CAP_SYS_ADMIN implies. If memleak does not have all of these, CAP_SYS_ADMIN is
+ * not dropped.
+ */
 #define ADMIN_STANDS_FOR                                                                           \
 	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
 /*
- * CAP_SYS_RESOURCE is for kernels that count BPF maps as locked memory: on these kernels, libbpf
- * raises the limit of locked memory.
+ * Capabilities needed for tracing. CAP_SYS_RESOURCE is for kernels that count BPF maps as locked
+ * memory: there, libbpf raises the limit of locked memory.
  */
 #define TRACING                                                                                    \
 	(ADMIN_STANDS_FOR | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |         \
 	 CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE))
 
-/* Capabilities needed to replace files, because the folder and the file may belong to any user */
+/* Capabilities needed to replace a file, since the file and its folder may belong to any user */
 #define REPLACING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
 /*
- * Kernels of Debian require CAP_SYS_ADMIN for all perf events if kernel.perf_event_paranoid is
- * above 2.
+ * Tries to open a perf event, because kernels differ: those of Debian require CAP_SYS_ADMIN for all
+ * perf events if kernel.perf_event_paranoid is above 2.
  */
 bool rights_may_open_events(void)
 {
@@ -64,7 +67,7 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 	if (!rights_may_open_events())
 		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
 	/*
-	 * Go on if the bounding set cannot be lowered: PR_SET_NO_NEW_PRIVS alone keeps executed
+	 * Ignore failure: even without a lower bounding set, PR_SET_NO_NEW_PRIVS keeps executed
 	 * programs from gaining capabilities.
 	 */
 	capabilities_bound(kept);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts readings of resident memory, and takes their results when these are ready. */
+/*
+ * Requests readings of resident memory, and adds their results to a snapshot when they are ready.
+ */
 #include "app/rss_watch.h"
 
 #include <errno.h>
@@ -10,27 +12,34 @@
 #include "base/clock.h"
 #include "proof/rss_reader.h"
 
-/* Maximum time to send the request for a reading, in nanoseconds */
+/* Maximum time to send the request for a reading to the helper process, in nanoseconds */
 #define SEND_NS 50000000ULL
 
-/* Maximum duration of a reading, in nanoseconds. After a timeout the process is not read again. */
+/*
+ * Maximum duration of a reading, in nanoseconds. A process whose reading takes longer is never read
+ * again.
+ */
 #define GIVE_UP_NS 60000000000ULL
 
 /*
- * Maximum time since the last wait for a result, in nanoseconds. After a longer time, the result is
- * discarded, because it may have arrived long ago.
+ * Maximum time in nanoseconds since memleak last waited for the result of a reading. After a longer
+ * time, the result is discarded, because it may be old.
  */
 #define STALE_NS 20000000000ULL
 
-/* Pause after a reading, as a multiple of the reading's duration */
+/* Pause after a round of readings, as a multiple of the time that the readings have taken */
 #define PAUSE_FACTOR 20
 
 /*
- * Time until a retry after an error, in nanoseconds. The error may mean that the process is ending.
+ * Minimum time until the next round if a reading has failed, in nanoseconds. A failure may mean
+ * that the process is ending.
  */
 #define RETRY_NS 10000000000ULL
 
-/* The processes whose memory is read; none if too many are living. */
+/*
+ * The living traced processes, whose memory is read; empty if there are more than
+ * RSS_PROCESSES_MAX.
+ */
 struct living {
 	struct process_tally *items[RSS_PROCESSES_MAX];
 	size_t cnt;
@@ -78,7 +87,9 @@ static void forget_sites(struct rss_watch *watch)
 	watch->site_cnt = 0;
 }
 
-/* Keeps the ids of the sites until the result arrives. */
+/*
+ * Stores the ids of the snapshot's sites until the result arrives, which refers to sites by index.
+ */
 static void keep_sites(struct rss_watch *watch, const struct snapshot *snap)
 {
 	forget_sites(watch);
@@ -96,7 +107,7 @@ static struct rss_result *result_of(struct rss_watch *watch, uint32_t image)
 	return NULL;
 }
 
-/* Drops the results of processes that have ended, and adds processes that have begun. */
+/* Drops the results of processes that have ended, and adds empty results for new processes. */
 static void renew_results(struct rss_watch *watch, const struct living *living)
 {
 	struct rss_result results[RSS_PROCESSES_MAX];
@@ -129,7 +140,9 @@ static pid_t copy_of(const struct rss_watch *watch, const struct process *proces
 		       : 0;
 }
 
-/* Starts to read the next process of the round. heap: as for rss_begin(). */
+/*
+ * Starts to read the first process that was not read yet in this round. heap: as for rss_begin().
+ */
 static void ask_next(struct rss_watch *watch, const struct living *living, const struct heap *heap)
 {
 	for (size_t i = 0; i < living->cnt; i++) {
@@ -201,8 +214,9 @@ void rss_watch_find_adders(struct rss_watch *watch, struct source *source)
 }
 
 /*
- * Returns a container in the previous result of its process; an empty one if it was not there.
- * Names do not identify a container: several may have the same key.
+ * Returns the container as it was in the previous result of its process. Finds it by address and
+ * class, because several containers may have the same name. Returns an empty container if it was
+ * not there.
  */
 static const struct python_container *earlier_one(const struct python_growth *earlier,
 						  const struct python_container *container)
@@ -216,7 +230,10 @@ static const struct python_container *earlier_one(const struct python_growth *ea
 	return &none;
 }
 
-/* Keeps the result about Python's objects, with ids of sites instead of the reading's indexes. */
+/*
+ * Stores the result about Python's objects. Replaces indexes of sites by their ids. Copies what is
+ * known of a container from the previous result.
+ */
 static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
 {
 	struct python_growth earlier = watch->python;
@@ -230,7 +247,10 @@ static void keep_python(struct rss_watch *watch, const struct rss_reading *readi
 		const struct python_container *before = earlier_one(&earlier, container);
 		uint32_t site = reading->container_sites[i];
 
-		/* A block that is too young for the report has no site yet. */
+		/*
+		 * A block that is too young for the report has no site yet: use the container's
+		 * earlier site.
+		 */
 		container->site = site < watch->site_cnt ? watch->site_ids[site] : before->site;
 		container->adder = before->adder;
 	}
@@ -247,7 +267,7 @@ static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinn
 	}
 }
 
-/* Sets pinned_bytes of the sites from the latest reading. */
+/* Sets pinned_bytes of the snapshot's sites, by the latest reading. */
 static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
 {
 	for (size_t i = 0; i < watch->pinner_cnt; i++)
@@ -268,7 +288,10 @@ static void keep_reading(struct rss_watch *watch, const struct rss_reading *read
 	}
 }
 
-/* Takes the result of the process that is being read. Returns false if it is not ready yet. */
+/*
+ * Receives the result for the process that is being read, or an error. Returns false if neither
+ * arrives before the deadline.
+ */
 static bool take(struct rss_watch *watch, uint64_t deadline_ns)
 {
 	struct rss_result *result = result_of(watch, watch->asked_image);
@@ -297,7 +320,10 @@ static bool take(struct rss_watch *watch, uint64_t deadline_ns)
 	return true;
 }
 
-/* Returns the earliest start of the round after the present one. */
+/*
+ * Returns the earliest time at which the next round may start; UINT64_MAX if no process can be read
+ * any more.
+ */
 static uint64_t next_round_ns(const struct rss_watch *watch)
 {
 	uint64_t pause_ns = PAUSE_FACTOR * watch->spent_ns;
@@ -312,7 +338,10 @@ static uint64_t next_round_ns(const struct rss_watch *watch)
 	return clock_ns(CLOCK_MONOTONIC) + pause_ns;
 }
 
-/* If the round is complete or this is the last snapshot, adds the results of the round to it. */
+/*
+ * If the round is complete, or no snapshot follows, adds the results of the round to the snapshot's
+ * processes.
+ */
 static void end_round(struct rss_watch *watch, const struct living *living)
 {
 	bool is_complete = true;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Adds the use of resident memory to the snapshots of a run that traces one or a few processes.
- * Reading a large heap takes seconds, so the results may be added to a later snapshot. Processes
- * are read one after another, in rounds; the results of a round are added to the same snapshot.
+ * Processes are read one after another, in rounds, and all results of a round are added to the same
+ * snapshot. This may be a later snapshot than the one at which the round began, because reading a
+ * large heap takes seconds.
  */
 #ifndef APP_RSS_WATCH_H
 #define APP_RSS_WATCH_H
@@ -14,73 +15,80 @@
 #include "report/python_growth.h"
 #include "report/snapshot.h"
 
-/* Result for one process image in the present round. */
+/* Result for one process (one exec image) in the current round. */
 struct rss_result {
 	uint32_t image;
 	bool is_done;
-	bool is_given_up; /* reading took too long once, so the image is not read again */
-	struct rss rss;   /* all 0 if not known */
+	bool is_given_up; /* a reading took too long, so the process is never read again */
+	struct rss rss;   /* the result; all 0 if not known */
 };
 
-/* State of the readings; zero-initialise all fields but the first two. */
+/* State of the readings; all fields but the first two must be zero-initialised. */
 struct rss_watch {
-	/* the process is traced from its start, so no block is older than tracing */
+	/* the command is traced from its start, so no block is older than tracing */
 	bool from_start;
-	const struct prover *prover; /* has copies of processes; NULL if there are none */
-	pid_t asked;                 /* pid of the process being read; 0 if there is none */
+	/* may have copies of processes, which can be read; NULL if there is no prover */
+	const struct prover *prover;
+	pid_t asked; /* pid of the process being read; 0 if there is none */
 	uint32_t asked_image;
-	bool asked_copy;    /* the copy that the prover has made is read */
-	bool avoids_copies; /* a copy ended before it was read */
-	uint64_t asked_ns;  /* start of the reading, by CLOCK_MONOTONIC */
-	uint64_t seen_ns;   /* end of the most recent wait for the result */
-	/* Earliest start of the next round. Pauses keep readings below a twentieth of a core. */
+	bool asked_copy;    /* a copy that the prover has made is being read */
+	bool avoids_copies; /* read no more copies: one ended before its reading was finished */
+	uint64_t asked_ns;  /* time at which the reading began (CLOCK_MONOTONIC) */
+	uint64_t seen_ns;   /* time at which memleak last waited for the result */
+	/*
+	 * Earliest start of the next round. The pauses between rounds limit readings to a twentieth
+	 * of a core.
+	 */
 	uint64_t next_ns;
-	bool is_in_round;  /* some processes may not have been read yet in this round */
-	bool is_last;      /* no snapshot follows the present one */
-	bool has_failed;   /* an error occurred in this round */
-	uint64_t spent_ns; /* sum of the durations of readings in this round */
-	struct rss_result results[RSS_PROCESSES_MAX]; /* one for each living process */
+	bool is_in_round;  /* a round has begun, and processes may remain to be read */
+	bool is_last;      /* no snapshot follows the current one */
+	bool has_failed;   /* a reading of this round has failed */
+	uint64_t spent_ns; /* total duration of the readings of this round */
+	/* results of this round, one for each living process */
+	struct rss_result results[RSS_PROCESSES_MAX];
 	size_t result_cnt;
 	/*
-	 * ids of the sites of the snapshot for which the reading began; NULL if that snapshot does
+	 * ids of the sites of the snapshot at which the reading began; NULL if that snapshot did
 	 * not list blocks
 	 */
 	uint64_t *site_ids;
 	size_t site_cnt;
-	/* The sites that pinned the most memory in the latest reading. */
+	/* The sites that pin the most free memory, by the latest reading. */
 	struct {
 		uint64_t id;
 		uint64_t bytes;
 	} pinners[RSS_PINNERS_MAX];
 	size_t pinner_cnt;
-	struct python_growth python; /* result of the latest reading */
-	uint32_t python_image;       /* process image of the latest reading */
+	struct python_growth python; /* growth of Python's objects, by the latest reading */
+	uint32_t python_image;       /* exec image of the process of the latest reading */
 };
 
 void rss_watch_deinit(struct rss_watch *watch);
 
 /*
- * True if a round of readings is due. If is_last is set, no snapshot follows, so a round is due
- * without a pause.
+ * True if a round of readings is due. If is_last is true, no snapshot follows, and a round is due
+ * even during the pause after the previous one.
  */
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
 /*
- * Starts a round of readings if one is due, unless more than RSS_PROCESSES_MAX processes are
- * living. has_blocks: the snapshot lists all blocks that a single process has allocated since
- * tracing began, so that older blocks can be recognised.
+ * Starts a round of readings if one is due, or reads the next process of the current round. Does
+ * nothing while a reading is going on, or if more than RSS_PROCESSES_MAX processes are alive.
+ * is_last: no snapshot follows. has_blocks: the snapshot lists all blocks that a single process has
+ * allocated since tracing began, so that blocks from before can be recognised.
  */
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks);
 
-/* Lets the source find out which lines of a script add items to the growing containers. */
+/* Makes the source find out which script lines add items to the growing Python containers. */
 void rss_watch_find_adders(struct rss_watch *watch, struct source *source);
 
 /*
- * Reads the remaining processes. When the round is complete, adds its results to snap and to its
- * sites; for the last snapshot, adds the results that are known by then. snap must be the snapshot
- * that was passed to the most recent rss_watch_begin(). If asked_copy is set, call it before
- * prover_finish(), which ends the copy. Takes at most wait_ns. Returns the time taken.
+ * Waits for the current reading, and reads the remaining processes of the round, for at most
+ * wait_ns. When the round is complete, adds its results to `snap` and to its sites. If no snapshot
+ * follows, adds the results that have arrived by then. `snap` must be the snapshot that was passed
+ * to the latest rss_watch_begin(). If asked_copy is set, must be called before prover_finish(),
+ * which ends the copy. Returns the time taken in nanoseconds.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs the main loop, which handles timers, signals and the source. */
+/* Runs the main loop, which handles timers, signals, keys and the data of the source. */
 #include "app/run.h"
 
 #include <errno.h>
@@ -20,47 +20,48 @@
 #include "sinks/sink.h"
 
 /*
- * Maximum time to look up names that only a recording needs, in nanoseconds. RECORD_NS applies
- * after each report but the last, and does not extend the report's deadline. RECORD_LAST_NS applies
- * after the last report, unless the user has requested the end.
+ * Maximum time to look up names that no report needs, but a recording does, in nanoseconds.
+ * RECORD_NS applies after a report that is not the last, but never extends that report's deadline.
+ * RECORD_LAST_NS applies after the last report, unless the user has requested the end.
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
 
 /*
- * Maximum time that a report may take, in nanoseconds, even with many hostile files: the interval
- * plus REPORT_MORE_NS, but at most REPORT_NS. A report that takes longer than the interval delays
- * the next one. The time to walk the tables is added to the maximum, so that the time for names
- * stays the same.
+ * Maximum duration of a report in nanoseconds: the interval plus REPORT_MORE_NS, but at most
+ * REPORT_NS. It holds even if many files are made to take long to parse. A report that takes longer
+ * than the interval delays the next one. The time to walk the tables is added to the maximum, so
+ * that the time for names stays the same.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
 /*
- * Maximum time that the last report may take, in nanoseconds. It is short because the user is
- * waiting for memleak to end.
+ * Maximum duration of the last report in nanoseconds. It is short because the user is waiting for
+ * memleak to end.
  */
 #define REPORT_LAST_NS 1400000000ULL
 
 /*
- * Maximum time of one iteration of the main loop, in nanoseconds: by default; with -t, which waits
- * for names; and for the last report
+ * Maximum time that the source may spend on pending data before the main loop goes on, in
+ * nanoseconds: ITERATION_NS by default; ITERATION_TRACE_NS with -t, which includes waiting for
+ * names; ITERATION_LAST_NS before the last report
  */
 #define ITERATION_NS 100000000ULL
 #define ITERATION_TRACE_NS 1000000000ULL
 #define ITERATION_LAST_NS 800000000ULL
 
 /*
- * Maximum cost of reports: 1/REPORT_SHARE of a core. If they would cost more, they are made less
- * often, unless a report takes less than REPORT_CHEAP_NS of CPU time.
+ * Maximum cost of reports: 1/REPORT_SHARE of a core. If they would cost more, the interval is
+ * stretched, unless a report takes less than REPORT_CHEAP_NS of CPU time.
  */
-#define REPORT_SHARE 5 /* a fifth of a core */
+#define REPORT_SHARE 5 /* that is, a fifth of a core */
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
- * Limits for snapshots between reports, which are taken because verdicts need several moments. In
- * the first seconds of a run, a snapshot is taken every POINT_NS, up to POINTS_MAX of them. None
- * are taken if the interval of reports is at most POINT_NS, or after a snapshot that cost more than
- * POINT_CHEAP_NS.
+ * Limits for snapshots between reports. They are taken in the first seconds of a run, because
+ * verdicts need several snapshots: one every POINT_NS, but at most POINTS_MAX. None are taken if
+ * the interval of reports is at most POINT_NS. After a snapshot that takes more than POINT_CHEAP_NS
+ * of CPU time, no more are taken.
  */
 #define POINT_NS 2000000000ULL
 #define POINTS_MAX 8
@@ -68,8 +69,8 @@
 
 /*
  * Maximum time that a report waits for the use of resident memory, in nanoseconds. RSS_HASTY_NS
- * applies after the user has requested the end. RSS_BLOCKING_NS applies if the main loop makes the
- * report, because it does not serve the traced processes while it waits.
+ * applies after the user has requested the end. RSS_BLOCKING_NS applies if the main loop makes a
+ * report that is not the last, because the loop cannot serve the traced processes while it waits.
  */
 #define RSS_WAIT_NS 20000000000ULL
 #define RSS_HASTY_NS 1000000000ULL
@@ -89,32 +90,37 @@ struct run {
 	struct own_recording own_recording;
 	struct prover *prover;
 	struct event_listener listener;
-	/* stream of -t events that are not written yet; NULL if there are none */
+	/* stream with events of -t that are not written yet; NULL if there are none */
 	FILE *event_stream;
 	int signal_fd;
 	int timer_fd;
 	int end_fd; /* timer for the end of --duration */
 	int point_fd;
-	unsigned int points;  /* number of times that a snapshot between reports was due */
+	unsigned int points;  /* number of snapshots between reports that were due so far */
 	uint64_t snapshot_ns; /* time of the most recent snapshot for a report */
 	uint64_t end_ns;
 	uint64_t reports;
 	struct rss_watch rss_watch;
-	/* Interval that was logged when reports were last delayed; 0 if they never were. */
+	/* Interval to which reports were stretched when this was last logged; 0 if it never was. */
 	uint64_t noted_interval_ns;
 	bool finished;
-	/* State of the report in progress: */
-	/* thread that makes the report; thread->busy is true while a report is in progress */
+	/* Fields of the report in progress, from `thread` to `asked`. */
+	/* thread that makes reports; thread->busy is true while it is making one */
 	struct report_thread *thread;
 	struct snapshot snap;
 	uint64_t deadline_ns;
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	bool end_requested; /* the user has requested the end, so the report must be quick */
-	bool due;           /* an interval has ended during the report */
-	bool soon;          /* another report follows at once */
-	bool asked;         /* the user has requested the report of `soon`: ignore --prove-every */
+	/* the user has requested the end of memleak, so the report must be quick */
+	bool end_requested;
+	bool due;  /* an interval has ended while this report was being made */
+	bool soon; /* make another report right after this one */
+	/*
+	 * the user has requested the report that `soon` announces, so --prove-every does not apply
+	 * to it
+	 */
+	bool asked;
 	struct run_result *result;
 };
 
@@ -129,7 +135,8 @@ static void print_event(void *arg, const struct trace_event *event)
 }
 
 /*
- * Handles pending data of the source. The resulting -t events are written together, by one write.
+ * Lets `take` handle the pending data of the source. All events of -t in these data are written
+ * together, by one write.
  */
 static int handle_pending(struct run *run,
 			  int (*take)(struct source *source, const struct event_listener *listener,
@@ -167,9 +174,7 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
-/*
- * Adds a snapshot to all open recordings. Frames without a name are looked up until the deadline.
- */
+/* Adds a snapshot to all recordings that are being written. Looks up names until the deadline. */
 static int record(struct run *run, const struct snapshot *snap, bool final, uint64_t deadline_ns)
 {
 	int err = 0;
@@ -183,8 +188,9 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 }
 
 /*
- * Records a snapshot after its report, when the names that the report shows are known. Frames whose
- * names are still unknown after the last report are recorded without names.
+ * Records a snapshot after its report, because the names in the report are known by then. Then
+ * looks up the names of other frames for a limited time. Frames whose names are still unknown after
+ * the last report have no names in the recording.
  */
 static int record_report(struct run *run)
 {
@@ -196,15 +202,15 @@ static int record_report(struct run *run)
 
 /*
  * True if the report thread makes the report; false if the main loop does. With -t the main loop
- * also names stacks, which only one thread may do at a time. During the last report the main loop
- * has nothing else to do.
+ * also looks up names, which only one thread may do at a time. During the last report the main loop
+ * has nothing else to do. Reports of --count need no names.
  */
 static bool is_for_thread(const struct run *run)
 {
 	return !run->opts->trace && !run->opts->count_by && !run->final;
 }
 
-/* Returns how long the report waits for the use of resident memory. */
+/* Returns how long a report waits for the use of resident memory. */
 static uint64_t rss_wait_ns(const struct run *run)
 {
 	uint64_t half_ns = run->opts->interval_ns / 2;
@@ -219,8 +225,9 @@ static uint64_t rss_wait_ns(const struct run *run)
 }
 
 /*
- * Makes the proof, and adds the use of resident memory. The use is read from the copy of the proof,
- * if there is one; otherwise it is read during the proof.
+ * Makes the proof, and adds the use of resident memory to the snapshot. If this use is read from
+ * the copy of a process that belongs to the proof, waits for it before the proof ends the copy;
+ * otherwise, waits for it after the proof.
  */
 static int finish_proof(struct run *run)
 {
@@ -275,8 +282,8 @@ static uint64_t report_ns(const struct run *run, bool final)
 }
 
 /*
- * True if the snapshot must list all heap blocks, because resident memory will be read for this
- * report. Always false if several processes are traced, or if not every block is kept.
+ * True if the snapshot must list all heap blocks, because resident memory will be read for its
+ * report. Always false if several processes are traced, or if memleak does not store every block.
  */
 static bool wants_blocks(const struct run *run, bool final)
 {
@@ -284,8 +291,8 @@ static bool wants_blocks(const struct run *run, bool final)
 }
 
 /*
- * Takes the snapshot for a report. It includes all events up to now. If `asked` is true,
- * --prove-every is ignored.
+ * Takes the snapshot for a report, with all events up to now. final: this is the last report.
+ * asked: the user has requested the report, so --prove-every does not apply.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -328,8 +335,8 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 }
 
 /*
- * Ends a report: lets the source clean up its tables, releases the snapshot, and looks for adders
- * until the next report.
+ * Ends a report: lets the source clean up its tables, and releases the snapshot. Then lets the
+ * source look for script lines that add items to Python containers.
  */
 static int end_report(struct run *run, int err)
 {
@@ -344,7 +351,10 @@ static int end_report(struct run *run, int err)
 	return err;
 }
 
-/* Makes a report. If a report is in progress, finishes that one first. */
+/*
+ * Makes a report, or starts the report thread to make it. If a report is in progress, finishes that
+ * one first.
+ */
 static int make_report(struct run *run, bool final, bool asked)
 {
 	int err = run->thread->busy ? end_report(run, report_thread_finish_now(run->thread)) : 0;
@@ -393,8 +403,8 @@ static int start_timers(struct run *run)
 }
 
 /*
- * True if the report of this interval is the last one. Checks the end of --duration, too, because
- * its timer may have expired together with the timer of the interval.
+ * True if the report of this interval is the last one, because of COUNT or --duration. Checks
+ * --duration itself, because its timer may expire together with the timer of the interval.
  */
 static bool is_last(const struct run *run)
 {
@@ -419,8 +429,8 @@ static int set_baseline(struct run *run)
 }
 
 /*
- * Leaves the screen. Makes a final report only if a recording, the server or the exit code needs
- * one.
+ * Closes the screen and ends the run. Makes a final report only if a recording, the server or the
+ * exit code needs one.
  */
 static int leave_screen(struct run *run)
 {
@@ -434,7 +444,7 @@ static int leave_screen(struct run *run)
 	return 0;
 }
 
-/* Makes a report now, or as soon as the report in progress is finished. */
+/* Makes a report now or, if a report is in progress, as soon as that one is finished. */
 static int report_soon(struct run *run, bool asked)
 {
 	if (!run->thread->busy)
@@ -501,8 +511,8 @@ static int handle_screen(struct run *run)
 }
 
 /*
- * Delays the next report if reports cost too much CPU time. The next report is assumed to cost as
- * much as this one.
+ * Delays the next report if reports at each interval would cost too much CPU time. Assumes that the
+ * next report costs as much as this one.
  */
 static int stretch_interval(struct run *run)
 {
@@ -537,8 +547,8 @@ static int handle_interval(struct run *run)
 }
 
 /*
- * Handles a report that the thread has finished. If the next report is already due, starts that
- * report.
+ * Handles a report that the report thread has finished. If another report is already due, starts
+ * it.
  */
 static int handle_report(struct run *run)
 {
@@ -560,7 +570,10 @@ static int handle_report(struct run *run)
 	return run->due ? handle_interval(run) : 0;
 }
 
-/* Handles the end of --duration. If a report is in progress, lets it finish looking up names. */
+/*
+ * Handles the end of --duration. If a report is in progress, does nothing: handle_report() makes
+ * the last report when the one in progress is finished, which may still look up names.
+ */
 static int handle_end(struct run *run)
 {
 	uint64_t expirations;
@@ -577,7 +590,7 @@ static int stop_points(struct run *run)
 	return timerfd_settime(run->point_fd, 0, &never, NULL) ? -errno : 0;
 }
 
-/* Takes a snapshot between reports. Only verdicts and recordings use it. */
+/* Takes a snapshot between reports, which is used for verdicts and recordings. */
 static int take_point(struct run *run)
 {
 	const struct source_ops *ops = run->source->ops;
@@ -603,7 +616,10 @@ static int take_point(struct run *run)
 	return err;
 }
 
-/* Takes a snapshot between reports, unless a report was made a short time ago. */
+/*
+ * Handles the timer for snapshots between reports: takes one, unless a snapshot for a report was
+ * taken a short time ago.
+ */
 static int handle_point(struct run *run)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), expirations;
@@ -618,7 +634,7 @@ static int handle_point(struct run *run)
 	err = take_point(run);
 	/*
 	 * Check whether the target has ended: take_point() may have read the event of its end, and
-	 * no descriptor would wake the loop for that event again.
+	 * nothing would wake the main loop for this event again.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);
@@ -628,7 +644,8 @@ static int handle_point(struct run *run)
 }
 
 /*
- * Makes a report with a proof while the command is paused at its end. Afterwards the command exits.
+ * Makes a report with a proof when the command is paused at its end, and lets the command exit. The
+ * report is the last one if no other process is traced.
  */
 static int handle_command_end(struct run *run)
 {
@@ -750,7 +767,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	run.reporter.screen = run.screen;
 	if (!err)
 		err = loop(&run);
-	/* After an error, finish the report in progress, but do not wait for names. */
+	/* After an error, finish the report in progress without waiting for names. */
 	if (run.thread->busy)
 		end_report(&run, report_thread_finish_now(run.thread));
 	own_recording_end(&run.own_recording);

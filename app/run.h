@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs the main loop, which makes a report at each interval, and a final report. */
+/* Runs the main loop, which makes a report at each interval, and the last report. */
 #ifndef APP_RUN_H
 #define APP_RUN_H
 
@@ -18,14 +18,14 @@ struct run_result {
 	bool reader_gone; /* the reader of the output has closed the pipe */
 };
 
-/* Objects that a run uses. The caller creates them. */
+/* The objects that a run uses. The caller has created them, and frees them. */
 struct run_parts {
 	struct run_facts facts;
 	struct source *source;
 	struct output *out;
 	struct metrics_server *server; /* server of --listen; NULL if there is none */
 	struct screen *screen;         /* screen of --live; NULL if there is none */
-	/* option show_allocs of the source, which is set while the screen shows threads */
+	/* the option show_allocs of the source, which is set while the screen lists threads */
 	bool *splits_threads;
 	struct recorder *recorder; /* writer of --record; NULL if there is none */
 	struct report_thread *thread;
@@ -33,8 +33,8 @@ struct run_parts {
 };
 
 /*
- * Runs until the final report. The caller must have blocked the signals. Returns 0 or a negative
- * errno; logs errors.
+ * Runs until the last report has been made. The caller must have blocked signals by
+ * signals_hold_all(). Returns 0 or a negative errno; logs errors.
  */
 int run_reports(const struct options *opts, const struct run_parts *parts, struct run_result *ret);
 

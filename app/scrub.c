@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shows any moment of a recording on the screen. A recording can only be read forwards, so for an
- * earlier moment it is read again from the start. Keys are handled after each snapshot that is
+ * Shows any report of a recording on the screen. A recording can only be read forwards, so for an
+ * earlier report it is read again from the start. Keys are handled after each snapshot that is
  * read.
  */
 #include "app/scrub.h"
@@ -22,7 +22,7 @@ struct scrub {
 	struct output out;
 	struct reporter reporter;
 	bool has_reporter;
-	size_t next; /* number of snapshots read, without those between reports */
+	size_t next; /* number of snapshots read so far, not counting those between reports */
 	bool over;
 };
 
@@ -46,7 +46,7 @@ static int begin_anew(struct scrub *scrub)
 	return 0;
 }
 
-/* Reads the next snapshot. Shows it if it is the wanted one. */
+/* Reads the next snapshot. Shows its report if it has the number `wanted`. */
 static int step(struct scrub *scrub, size_t wanted)
 {
 	struct snapshot snap;

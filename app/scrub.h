@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows a recording on the screen. Keys select the moment. */
+/* Shows a recording on the screen (memleak top FILE). Keys select which report is shown. */
 #ifndef APP_SCRUB_H
 #define APP_SCRUB_H
 

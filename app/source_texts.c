@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks for the source line of each frame of the sites whose files memleak sees by the same names.
+/*
+ * Requests the source lines of a report's frames. Skips the sites of processes for which the same
+ * paths name other files than for memleak.
  */
 #include "app/source_texts.h"
 
@@ -13,15 +15,17 @@
 #include "base/proc.h"
 #include "report/frame_walk.h"
 
-/* Maximum time that a report waits for source lines, in nanoseconds. */
+/* Maximum time in nanoseconds that a report waits for source lines. */
 #define WAIT_NS UINT64_C(500000000)
 
-/* Source files that may be read for a process. */
+/* Which source files may be read for a process. */
 enum owner {
-	OWNER_UNKNOWN,  /* the process is not known yet */
-	OWNER_NO_FILES, /* none: the process sees other files under the same names */
+	OWNER_UNKNOWN, /* the process is not known yet */
+	/* none: for the process, the same paths name other files than for memleak */
+	OWNER_NO_FILES,
 	OWNER_EVERYONE, /* only files that everyone can read */
-	OWNER_USER,     /* plus the user's uid: also files of this user */
+	/* OWNER_USER + uid: files that everyone can read, and files of the user with this uid */
+	OWNER_USER,
 };
 
 static void *value_of(uint64_t owner)
@@ -42,7 +46,7 @@ static bool is_same_file(const char *path, const char *other)
 	       one.st_ino == two.st_ino;
 }
 
-/* True if a process has memleak's mount namespace and root folder. */
+/* True if a process has memleak's mount namespace and root directory. */
 static bool sees_same_files(pid_t pid)
 {
 	char mounts[64], root[64];
@@ -53,8 +57,8 @@ static bool sees_same_files(pid_t pid)
 }
 
 /*
- * Returns the owner of the source files of a running process: its user, or OWNER_EVERYONE if its
- * user ids differ.
+ * Returns whose source files may be read for a running process: those of its user, or
+ * OWNER_EVERYONE if its real, effective, saved and file-system uids are not all equal.
  */
 static uint64_t owner_by_uids(const char *status)
 {
@@ -83,7 +87,7 @@ static uint64_t owner_of(struct source_texts *texts, const struct process *proce
 		now = OWNER_EVERYONE;
 	else if (before != OWNER_UNKNOWN && before < now)
 		now = before;
-	/* Without memory, the process is looked up again. */
+	/* If this fails for lack of memory, the process counts as unknown in the next report. */
 	hash_map_set(&texts->owners, process->image, value_of(now));
 	return now;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the source lines of a report's frames, for pages (--source). */
+/* Reads the source lines of a report's frames, for HTML pages (--source). */
 #ifndef APP_SOURCE_TEXTS_H
 #define APP_SOURCE_TEXTS_H
 
@@ -11,8 +11,8 @@
 struct source_texts {
 	struct source_lines *lines;
 	/*
-	 * Owners of files by process image, as value_of() returns them. They are needed after the
-	 * process has ended, too.
+	 * The values of owner_of() by number of the process's exec image. They are also needed
+	 * after the process has ended.
 	 */
 	struct hash_map owners;
 };
@@ -20,8 +20,8 @@ struct source_texts {
 void source_texts_deinit(struct source_texts *texts);
 
 /*
- * Reads source lines of the shown sites, and makes them available to sinks. Sites of processes that
- * see other files under the same names get none.
+ * Reads the source lines of all shown sites, so that sinks can show them. Sites get none if, for
+ * their process, the same paths name other files than for memleak.
  */
 void source_texts_add(struct source_texts *texts, struct report *report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak: sets up a tracing session, runs it, and cleans up. */
+/* The command that traces: sets up a session, runs it, and cleans up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +33,19 @@
 #include "sinks/sink.h"
 
 /*
- * Maximum time to wait for files of the traced processes before tracing starts, in nanoseconds.
- * Files that are not read by then are read later, between reports.
+ * Maximum time to parse files of the traced processes before tracing starts, in nanoseconds. Files
+ * that are not parsed by then are parsed later, between reports.
  */
 #define START_NS 10000000000ULL
 
 struct session {
 	const struct options *opts;
-	/* Options as given on the command line, without the changes for --live. */
+	/* The options as given on the command line. */
 	const struct options *given;
-	/* Copy of the options, with the changes for --live. Keys of the screen change this copy. */
+	/*
+	 * With --live: a copy of the options, changed for the screen. The run changes show_allocs
+	 * in it when the screen begins or ends to list threads.
+	 */
 	struct options live;
 	struct run_facts facts;
 	struct output out;
@@ -54,13 +57,14 @@ struct session {
 	struct recorder *recorder;
 	struct report_thread thread;
 	struct prover prover;
-	int stats_fd; /* descriptor from cost_meter_open(), which measures the cost of tracing */
+	/* descriptor of cost_meter_open(), by which the cost of tracing is measured; -1 for none */
+	int stats_fd;
 	struct run_result result;
 };
 
 /*
  * Opens the source for the user memory of the given processes. With -K, also opens the source for
- * the kernel memory that is held for them.
+ * the kernel memory that belongs to them, and combines both.
  */
 static int open_processes(struct session *session, const pid_t *pids, size_t cnt)
 {
@@ -93,8 +97,8 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 }
 
 /*
- * Opens one source: for the kernel, for the given processes, or for the command. The command is
- * stopped until its probes are placed.
+ * Opens the source: for the kernel, for processes, or for the command. The command stays stopped
+ * until its probes are placed.
  */
 static int open_source(struct session *session)
 {
@@ -111,8 +115,8 @@ static int open_source(struct session *session)
 }
 
 /*
- * Starts the command with the agent. Prepares the source before the command starts, because the
- * command's environment says where the agent must send its account.
+ * Starts the command with the agent. First prepares the source, because an environment variable
+ * tells the agent where to send its account (its shared memory).
  */
 static int start_with_agent(struct session *session)
 {
@@ -130,8 +134,8 @@ static int start_with_agent(struct session *session)
 }
 
 /*
- * True if the cost of tracing can be measured. The cost of shared probes and of kernel probes
- * cannot be measured, because it belongs to no single process.
+ * True if the cost of tracing can be measured. The cost of probes that several processes share, and
+ * of kernel probes, belongs to no single process, and cannot be measured.
  */
 static bool measures_cost(const struct options *opts)
 {
@@ -140,7 +144,7 @@ static bool measures_cost(const struct options *opts)
 }
 
 /*
- * Starts the command with all capabilities that memleak was started with. Then drops the
+ * Starts the command, if there is one, with all capabilities that memleak has. Then drops the
  * capabilities that memleak no longer needs.
  */
 static int start_command(struct session *session)
@@ -193,8 +197,8 @@ static int open_recorder(struct session *session)
 }
 
 /*
- * Truncates the output files. This is done late, so that a run that fails earlier does not change
- * existing files.
+ * Truncates the output file, and begins the recording. Is called late, so that a run that fails
+ * earlier does not change existing files.
  */
 static int begin_files(struct session *session)
 {
@@ -265,8 +269,8 @@ static int trace(struct session *session)
 }
 
 /*
- * Returns the exit code with --error-exitcode. A requested proof that is missing counts as a
- * failure.
+ * Returns the exit code with --error-exitcode. `code` is the exit code without it. If a proof was
+ * requested but is missing, logs an error and returns EXIT_CANNOT.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {
@@ -279,7 +283,8 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 }
 
 /*
- * Ends a session. First removes the probes, so that the traced processes run at full speed again.
+ * Ends a session, and returns the exit code. Removes the probes first, so that the traced processes
+ * run at full speed again.
  */
 static int finish(struct session *session, int err)
 {
@@ -303,7 +308,7 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	/* If the run ended by itself, keep the screen open until the user quits. */
+	/* If the run ended without an error, keep the screen open until the user quits. */
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
@@ -311,7 +316,10 @@ static int finish(struct session *session, int err)
 					    : code;
 }
 
-/* Sets the options for --live: the screen does the grouping, and its keys change what is shown. */
+/*
+ * Copies and changes the options for --live: the screen groups the stacks itself, and shows threads
+ * if requested.
+ */
 static void begin_live(struct session *session)
 {
 	session->live = *session->given;
