@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 
-/* True if text is empty or ":" and a valid port. */
+/* True if `text` is empty or has the form ":PORT" with a valid port. */
 static bool is_port(const char *text)
 {
 	uint64_t port;

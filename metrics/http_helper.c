@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Main loop of the HTTP helper, which receives pages from memleak and serves clients. */
+/* Main loop of the HTTP helper process, which receives pages from memleak and serves clients. */
 #include "metrics/http_helper.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static void serve(int sock)
 		    errno != EINTR)
 			break;
 		/*
-		 * Receive new pages before requests are answered: a client that knows of a report
+		 * Receive all new pages before serving clients: a client that knows of a report
 		 * must not get an older one.
 		 */
 		if (fds[0].revents)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* Loads the library and never unloads it: GnuTLS may have registered exit handlers. */
+/* Loads the library. Never unloads it, because GnuTLS may have registered exit handlers. */
 int http_library_load(struct http_library *ret)
 {
 	struct http_library library;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interface to libmicrohttpd. Only the process that serves clients loads this library, because the
- * library depends on GnuTLS and other libraries, which the other processes should not load. Knows
- * nothing of pages.
+ * Interface to libmicrohttpd, which is loaded at run time. The library depends on GnuTLS and other
+ * libraries. So only the helper process that serves clients loads it, and no other process of
+ * memleak. Knows nothing of pages.
  */
 #ifndef METRICS_HTTP_LIBRARY_H
 #define METRICS_HTTP_LIBRARY_H

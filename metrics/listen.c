@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * memleak's side of --listen: opens the socket, and sends the pages of each report to the helper
- * that serves clients. After the start, memleak does not wait for the helper: a slow helper
+ * process that serves clients. After the start, memleak does not wait for the helper: a slow helper
  * continues to serve older pages, and a restarted helper immediately gets the latest pages.
  */
 #include "metrics/listen.h"
@@ -29,28 +29,30 @@
 #define BACKLOG 64
 #define LOCK_PAUSE_NS 10000000L
 #define LOCK_TRIES 100
-/* Maximum time to load libmicrohttpd. */
+/* Maximum time in nanoseconds for the helper to start, which includes loading libmicrohttpd. */
 #define START_NS 10000000000ULL
-/* Minimum interval between restarts of the helper. */
+/* Minimum interval in nanoseconds between starts of the helper. */
 #define RESTART_EVERY_NS 1000000000ULL
 
 struct metrics_server {
 	struct helper helper;
-	int fd;                  /* listening socket; -1 if not open yet */
-	unsigned int unanswered; /* number of requests to which the helper has not replied yet */
-	int epoll_fd;            /* epoll for the helper's socket */
-	uint64_t begun_ns;       /* time of the most recent start of the helper */
-	bool end_logged;         /* an end of the helper was logged; only the first one is */
-	/* contents of the latest report's pages; -1 for a page that does not exist */
+	int fd; /* listening socket; -1 before it is open */
+	/* number of messages that need a reply and to which the helper has not replied yet */
+	unsigned int unanswered;
+	int epoll_fd;      /* epoll descriptor, to which the helper's socket is added */
+	uint64_t begun_ns; /* time of the most recent start of the helper */
+	bool end_logged;   /* the end of a helper was logged; later ends are not logged */
+	/* descriptors of the latest pages' contents; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;
-	struct listen_address local; /* address of the socket file; len is 0 if there is no file */
+	struct listen_address local; /* address of the Unix socket; `len` is 0 for a TCP socket */
 	dev_t dev;                   /* device of the socket file */
 	ino_t ino;
 };
 
 /*
- * Removes the socket file that a killed run of memleak has left: a socket on which nobody listens.
+ * Removes a socket file on which nobody listens: a run of memleak that was killed has left it.
+ * Returns 0 if the path is free, else a negative errno.
  */
 static int remove_stale(int fd, const struct listen_address *address)
 {
@@ -68,9 +70,10 @@ static int remove_stale(int fd, const struct listen_address *address)
 }
 
 /*
- * Locks the folder for bind_locked(), so that two memleaks do not replace each other's socket. Any
- * user who can read the folder can lock it, so the wait is limited. Returns -1 if the folder cannot
- * be locked.
+ * Locks the folder of the socket file for bind_locked(), so that two processes of memleak do not
+ * replace each other's file. Gives up after a second, because any user who can read the folder
+ * could keep it locked. Returns -1 if the folder is not locked; the caller then goes on without the
+ * lock.
  */
 static int lock_folder(const struct listen_address *address)
 {
@@ -88,7 +91,10 @@ static int lock_folder(const struct listen_address *address)
 	return -1;
 }
 
-/* Binds with a umask set, so that the socket file has the right mode from the beginning. */
+/*
+ * Binds to a Unix socket, after removing a stale file. The umask is set so that the socket file has
+ * the right mode from the beginning.
+ */
 static int bind_locked(struct metrics_server *server, int fd, const struct listen_address *address)
 {
 	int err = remove_stale(fd, address);
@@ -119,7 +125,7 @@ static int bind_local(struct metrics_server *server, int fd, const struct listen
 	return err;
 }
 
-/* Removes the socket file, unless another memleak has replaced it. */
+/* Removes the socket file, unless another process of memleak has replaced it. */
 static void remove_local(const struct metrics_server *server)
 {
 	const char *path = server->local.local.sun_path;
@@ -145,7 +151,7 @@ static int open_socket(struct metrics_server *server, const struct listen_addres
 	/* Let [::] listen on IPv6 only, whatever the value of net.ipv6.bindv6only. */
 	if (address->any.sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	/* Allows binding to a port while connections of a previous server are in TIME_WAIT. */
+	/* Allow binding to a port while connections of a previous server are in TIME_WAIT. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (is_file(address))
 		err = bind_local(server, fd, address);
@@ -159,7 +165,7 @@ static int open_socket(struct metrics_server *server, const struct listen_addres
 	return err;
 }
 
-/* Logs the address, with the actual port if port 0 was given. */
+/* Logs the address on which the server listens, with the actual port if port 0 was requested. */
 static void say_where(const struct metrics_server *server, int fd)
 {
 	struct listen_address address = {.len = sizeof(address.local)};
@@ -178,7 +184,10 @@ static void say_where(const struct metrics_server *server, int fd)
 							"read the reports, without a password");
 }
 
-/* Processes a reply of the helper. Rejects a reply if no request is waiting for one. */
+/*
+ * Processes a reply of the helper, and returns the error code in it. Rejects the reply with -EPROTO
+ * if it is malformed or if no message is waiting for one.
+ */
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -192,8 +201,8 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Adds the helper's socket to epoll. The socket becomes readable when a reply arrives, and when the
- * helper ends.
+ * Adds the helper's socket to epoll. The socket becomes readable when a reply arrives or the helper
+ * ends.
  */
 static int watch(const struct metrics_server *server)
 {
@@ -216,7 +225,10 @@ static int begin_serving(struct metrics_server *server)
 	return err ? err : watch(server);
 }
 
-/* Processes all replies that have arrived. Returns true if the helper has ended. */
+/*
+ * Processes all replies of the helper that have arrived. Returns true if the helper has ended or
+ * sent an error.
+ */
 static bool has_ended(struct metrics_server *server)
 {
 	int err = server->helper.pid ? 0 : -EPIPE;
@@ -282,7 +294,10 @@ int server__poll_fd(const struct metrics_server *server)
 	return server->epoll_fd;
 }
 
-/* Restarts the helper, but at a limited rate: a client may be able to crash it again and again. */
+/*
+ * Processes replies of the helper. If the helper has ended, restarts it, but at a limited rate: a
+ * client may be able to crash it again and again.
+ */
 void server__dispatch(struct metrics_server *server)
 {
 	if (!has_ended(server) || clock_ns(CLOCK_MONOTONIC) - server->begun_ns < RESTART_EVERY_NS)
@@ -370,8 +385,8 @@ void server__free(struct metrics_server *server)
 	if (server->epoll_fd >= 0)
 		close(server->epoll_fd);
 	/*
-	 * Remove the file before closing the socket: while the socket is open, no other memleak
-	 * replaces the file.
+	 * Remove the file before closing the socket: another memleak replaces the file only if
+	 * nobody listens on it.
 	 */
 	remove_local(server);
 	if (server->fd >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --listen: serves the latest report over HTTP. A helper process without privileges serves the
- * clients. After the start, memleak does not wait for this process.
+ * clients. After the start, memleak does not wait for the helper.
  */
 #ifndef METRICS_LISTEN_H
 #define METRICS_LISTEN_H
@@ -23,8 +23,9 @@ int server__poll_fd(const struct metrics_server *server);
 void server__dispatch(struct metrics_server *server);
 
 /*
- * Serves this report from now on, with memleak's own cost added. Skips the report if the helper has
- * not replied about the previous one yet. Keeps no reference to the report or the counts.
+ * Serves this report from now on, together with memleak's own cost. If the helper has not replied
+ * about the previous report yet, skips this report. Keeps no reference to `report` or `counts`.
+ * top: maximum rows of --count.
  */
 void server__show(struct metrics_server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The metrics: totals, sites, groups, calls, losses, and memleak's own cost. */
+/* Writes the metrics: totals, sites, groups, calls, losses, and memleak's own cost. */
 #include "metrics/metrics.h"
 
 #include <errno.h>
@@ -153,7 +153,9 @@ static void write_heap(struct metrics_text *text, const struct heap_census *cens
 	metrics_one_unsigned(text, &heap_present, census->present_bytes);
 }
 
-/* process: process of the label; NULL for none */
+/*
+ * Writes a row for each part of resident memory. `process` is named in the labels; NULL for none.
+ */
 static void write_rss_parts(struct metrics_text *text, const struct process *process,
 			    const struct rss *rss)
 {
@@ -187,7 +189,9 @@ static void write_call(struct metrics_text *text, const char *space, const char 
 	metrics_unsigned(text, cnt);
 }
 
-/* Writes the number of calls: by function for user space, as one total for the kernel. */
+/*
+ * Writes the number of calls: by family of functions for user space, as one total for the kernel.
+ */
 static void write_calls(struct metrics_text *text, const struct snapshot *snap)
 {
 	const struct stats *user = &snap->stats[SPACE_USER];
@@ -224,8 +228,9 @@ static int by_total_calls(const void *left, const void *right)
 }
 
 /*
- * Writes the rows that have had the most calls since the beginning. Values of counters must never
- * decrease. The sum of the rows left out could decrease, so the sum of all rows is written instead.
+ * Writes the rows of --count that have had the most calls since tracing began, and the sums of all
+ * rows. Writes no sum of the rows that are left out: this sum would decrease when one of them is no
+ * longer left out, and the value of a counter must never decrease.
  */
 static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes a report as metrics, with memleak's own cost, to a stream. No other I/O. */
+/* Writes a report and memleak's own cost as metrics to a stream. Does no other I/O. */
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
 
@@ -18,7 +18,10 @@ struct metrics {
 	const struct own_cost *own;
 };
 
-/* Writes the metrics in one of the two formats of text.h. Returns 0 or -ENOMEM. */
+/*
+ * Writes the metrics as OpenMetrics or, if open_metrics is false, in the Prometheus format (see
+ * text.h). Returns 0 or -ENOMEM.
+ */
 int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics);
 
 #endif

@@ -6,13 +6,14 @@
 #include <stdint.h>
 
 struct own_cost {
-	double cpu_seconds; /* CPU time of all threads and helpers, even of ended helpers */
-	/* sum over memleak and its helpers; memory that they share is counted for each of them */
+	/* CPU time of all threads and of all helper processes, including those that have ended */
+	double cpu_seconds;
+	/* sum over memleak and its helper processes; shared memory is counted for each of them */
 	uint64_t resident_bytes;
 	uint64_t reports;
 };
 
-/* Reads all fields except reports, which the caller counts. Values that cannot be read are 0. */
+/* Reads all fields but `reports`, which the caller sets. Values that cannot be read are 0. */
 void own_cost_read(struct own_cost *cost);
 
 #endif

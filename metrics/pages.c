@@ -61,7 +61,10 @@ int page_make(enum page_kind kind, const struct metrics *metrics)
 	if (!fflush(out))
 		ret = err ? err : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	fclose(out);
-	/* The file is sealed, so that its receiver cannot change what other clients get. */
+	/*
+	 * Seal the file: the helper process that receives it must not be able to change its
+	 * contents.
+	 */
 	if (ret >= 0 && fcntl(ret, F_ADD_SEALS, SEALS)) {
 		err = -errno;
 		close(ret);

@@ -54,7 +54,7 @@ static const struct metric_family group_lost_blocks = {
 	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
 	"Blocks that nothing points to, of each --by group shown, and of all others together."};
 
-/* Maximum number of rows; it is limited because collectors store each row. */
+/* Maximum number of rows of a metric. It is limited because collectors store each row. */
 #define ROWS_MAX 1000
 
 #define CALLERS_MAX 4
@@ -102,8 +102,8 @@ static void label_blamed(struct metrics_text *text, const struct report_site *sh
 }
 
 /*
- * Returns the names of callers of the blamed function, to be freed; "" if there are none; NULL if
- * out of memory.
+ * Returns the names of up to CALLERS_MAX callers of the blamed function, the nearest first, to be
+ * freed. Returns "" if no caller is known, NULL if out of memory.
  */
 static char *callers_of(const struct report_site *shown)
 {
@@ -148,8 +148,8 @@ static bool is_judged(const struct site_history *history)
 }
 
 /*
- * Returns the growth rate; 0 if the size of the site has never changed, because no rate is computed
- * then.
+ * Returns the growth rate of a site or group in bytes/s. If its size has never changed, no rate was
+ * computed, and the result is 0.
  */
 static double growth_of(const struct site_history *history)
 {
@@ -188,10 +188,10 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 	}
 }
 
-/* The rows of each metric: one for each site, or one for each group. */
+/* The rows that each metric has: one for each site, or one for each group. */
 struct rows {
 	const struct report *report;
-	const struct report_site **sites; /* the sites; NULL if the rows are for groups */
+	const struct report_site **sites; /* the sites; NULL if the rows are those of groups */
 	size_t cnt;
 };
 
@@ -213,7 +213,7 @@ static void begin_row(struct metrics_text *text, const struct rows *rows, size_t
 		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }
 
-/* Writes the row for all sites or groups that are not shown. */
+/* Writes the row "other" with the value `rest`: the sum for all sites or groups without a row. */
 static void write_rest(struct metrics_text *text, const struct rows *rows, uint64_t rest)
 {
 	metrics_begin(text);
@@ -243,7 +243,7 @@ static uint64_t lost_of(const struct site *site, bool blocks)
 	return blocks ? site->reach.lost.count : site->reach.lost.bytes;
 }
 
-/* Writes lost memory. A site or group that no proof has examined has no row. */
+/* Writes the memory that is proven lost. A site or group that no proof has examined has no row. */
 static void write_lost(struct metrics_text *text, const struct rows *rows,
 		       const struct metric_family *family, bool blocks)
 {

@@ -7,15 +7,15 @@
 #include "report/report.h"
 
 /*
- * Write one row for each site or group, in the order of reports. metrics_write_sites() returns 0 or
- * -ENOMEM.
+ * Write all metrics of sites, or of groups if there are any. Each metric has a row for each site or
+ * group that the report shows, in the report's order. metrics_write_sites() returns 0 or -ENOMEM.
  */
 int metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
 
 /*
- * Begins the row of a site. Several sites can have equal labels; the label `site` distinguishes
- * them. If is_template, uses the name that all instances of the blamed template share.
+ * Begins the row of a site. The label `site` distinguishes sites whose other labels are equal. If
+ * is_template is true, a template function has the name that all its instances share.
  */
 void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
 			bool is_template);
@@ -23,7 +23,7 @@ void metrics_begin_site(struct metrics_text *text, const struct report_site *sho
 /* Adds labels for a process; nothing if it is NULL. */
 void metrics_label_process(struct metrics_text *text, const struct process *process);
 
-/* Returns how many of the shown sites, groups or counts get a row. */
+/* Returns how many rows a metric has if the report shows `shown` sites, groups or counts. */
 size_t metrics_rows(size_t shown);
 
 #endif

@@ -54,8 +54,8 @@ void metrics_begin(struct metrics_text *text)
 }
 
 /*
- * Writes the first character of value, escaped if needed. Returns the number of bytes of that
- * character in value.
+ * Writes the first character of `value`, escaped if needed. Returns how many bytes this character
+ * has in `value`.
  */
 static size_t write_character(FILE *out, const char *value, size_t left)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes metrics as text in one of the formats that collectors read: OpenMetrics 1.0, or Prometheus
- * 0.0.4. (In Prometheus 0.0.4, the family of a counter has the name of its sample, and no line
- * gives the unit.) The output is valid whatever labels contain. Knows nothing of reports.
+ * Writes metrics as text in one of the formats that collectors read: OpenMetrics 1.0 or Prometheus
+ * 0.0.4. (In Prometheus 0.0.4, the name of a counter's family also ends with _total, and no line
+ * states the unit.) The output is valid whatever bytes labels contain. Knows nothing of reports.
  *
- * Write a family first, then its samples. For each sample: begin it, add its labels, and end it
- * with its value.
+ * The caller must write a family first, then its samples. It must begin each sample, add its
+ * labels, and end it with its value.
  */
 #ifndef METRICS_TEXT_H
 #define METRICS_TEXT_H
@@ -17,7 +17,7 @@
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
 
 struct metric_family {
-	const char *name; /* name without _total; ends with the unit */
+	const char *name; /* name that ends with the unit, without _total */
 	enum metric_type type;
 	const char *unit; /* such as "bytes"; NULL if the family has no unit */
 	const char *help;
@@ -36,14 +36,17 @@ void metrics_text_end(struct metrics_text *text);
 void metrics_family(struct metrics_text *text, const struct metric_family *family);
 
 void metrics_begin(struct metrics_text *text);
-/* Adds a label, unless its value is NULL or "", which collectors treat like a missing label. */
+/*
+ * Adds a label. Adds nothing if the value is NULL or "", because collectors treat an empty label
+ * like a missing one.
+ */
 void metrics_label(struct metrics_text *text, const char *name, const char *value);
 __attribute__((format(printf, 3, 4))) void metrics_label_of(struct metrics_text *text,
 							    const char *name, const char *fmt, ...);
 void metrics_unsigned(struct metrics_text *text, uint64_t value);
 void metrics_double(struct metrics_text *text, double value);
 
-/* Write a family with one sample and no labels. */
+/* Write a family that has a single sample without labels. */
 void metrics_one_unsigned(struct metrics_text *text, const struct metric_family *family,
 			  uint64_t value);
 void metrics_one_double(struct metrics_text *text, const struct metric_family *family,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the verdict and what it names: functions, objects of runtimes, Python's containers. */
+/* Writes the verdict of a report, its suspects, and the Python containers and classes that grow. */
 #include "metrics/verdict.h"
 
 #include <inttypes.h>
@@ -35,8 +35,9 @@ static void write_conclusion(struct metrics_text *text, const struct report *rep
 }
 
 /*
- * Begins the row of runtime objects. They belong to no function: the stack that happens to make the
- * runtime take more memory may differ from report to report.
+ * Begins the row of a suspect that stands for objects of a runtime. The row has no function,
+ * because such objects belong to none: the stack at which the runtime needs more memory may differ
+ * from report to report.
  */
 static void begin_objects(struct metrics_text *text, const struct report_site *shown)
 {
@@ -61,7 +62,7 @@ static void write_suspects(struct metrics_text *text, const struct report *repor
 	}
 }
 
-/* A container, or all objects of a class; `name` is NULL for a class. */
+/* A growing container, or a growing class with all its objects; `name` is NULL for a class. */
 struct item {
 	const char *name;
 	const char *class;
@@ -74,7 +75,10 @@ static void write_labels(struct metrics_text *text, const struct item *item)
 	metrics_label(text, "class", item->class);
 }
 
-/* Returns the labels of an item as they are written, to be freed; NULL if out of memory. */
+/*
+ * Returns the labels of an item in the form in which they are written, to be freed; NULL if out of
+ * memory.
+ */
 static char *labels_of(const struct item *item)
 {
 	struct metrics_text text = {0};
@@ -89,7 +93,10 @@ static char *labels_of(const struct item *item)
 	return labels;
 }
 
-/* True if the labels of two items are equal after invalid characters have been replaced. */
+/*
+ * True if two items get the same labels; different names may do so, because invalid characters are
+ * replaced.
+ */
 static bool have_one_label(const struct item *a, const struct item *b)
 {
 	cleanup_free char *left = labels_of(a), *right = labels_of(b);
@@ -97,7 +104,10 @@ static bool have_one_label(const struct item *a, const struct item *b)
 	return a == b || (left && right && !strcmp(left, right));
 }
 
-/* Writes one row for all items with the same labels, because rows of a family must differ. */
+/*
+ * Writes one row for all items that get the same labels, with the sum of their values: two rows of
+ * a family must not have the same labels.
+ */
 static void write_items(struct metrics_text *text, const struct metric_family *family,
 			const struct item *items, size_t cnt)
 {

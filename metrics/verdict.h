@@ -6,7 +6,7 @@
 #include "metrics/text.h"
 #include "report/report.h"
 
-/* Writes the verdict, a row for each suspect, and the Python objects that grow. */
+/* Writes the verdict, a row for each suspect, and the Python containers and classes that grow. */
 void metrics_write_verdict(struct metrics_text *text, const struct report *report);
 
 #endif

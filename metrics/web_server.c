@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Handles HTTP requests. Clients are assumed to be hostile: the number of connections and the
- * memory of each are limited, and silent clients are disconnected. While clients read an old page,
- * it stays in memory; the memory for old pages is limited.
+ * memory of each are limited, and silent clients are disconnected. A page that was replaced stays
+ * in memory while clients are still reading it; the memory for such old pages is limited.
  */
 #include "metrics/web_server.h"
 
@@ -23,7 +23,7 @@
 #include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
-/* Maximum connections from one client address: prevents one machine from taking all connections. */
+/* Maximum connections from one client address, so that one machine cannot take all connections. */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
@@ -48,15 +48,19 @@ static int library_err = -ELIBACC;
 struct web_server {
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
-	/* current pages; NULL for a page that does not exist */
+	/* responses with the current pages; NULL for a page that does not exist */
 	struct MHD_Response *pages[PAGE_CNT];
 	size_t bytes[PAGE_CNT];
-	size_t alive_bytes; /* bytes of current pages, and of old pages still being read */
-	bool local;         /* the socket's address is a file */
+	/* total bytes of the current pages, and of old pages that clients are still reading */
+	size_t alive_bytes;
+	bool local; /* the socket is a Unix socket with a file */
 	bool was_full;
 };
 
-/* The contents of a page. They are kept while clients read them, even if the page has changed. */
+/*
+ * The contents of a page. They stay in memory while clients are reading them, even after a newer
+ * page has replaced them.
+ */
 struct content {
 	struct web_server *server;
 	void *bytes;
@@ -99,7 +103,7 @@ static enum MHD_Result send_fixed(struct web_server *server, struct MHD_Connecti
 	return library.queue_response(connection, fixed_pages[page].status, server->fixed[page]);
 }
 
-/* True for the metrics page, which is small for any report. */
+/* True for the two kinds of metrics pages, which are small for any report. */
 static bool is_metrics(enum page_kind kind)
 {
 	return kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS;
@@ -125,8 +129,8 @@ static enum MHD_Result send_page(struct web_server *server, struct MHD_Connectio
 }
 
 /*
- * Returns the metrics page for a client: in the older format only if the client accepts that format
- * and not the newer one.
+ * Returns which kind of metrics page a client gets: the older format only if the Accept header has
+ * it and lacks the newer format.
  */
 static enum page_kind metrics_kind(struct MHD_Connection *connection)
 {
@@ -148,8 +152,8 @@ static enum MHD_Result count_hosts(void *arg, enum MHD_ValueKind kind, const cha
 }
 
 /*
- * True if the Host header of the request is accepted. A socket file needs no check: browsers cannot
- * open it.
+ * True if the Host header of the request is accepted. Requests to a Unix socket are always
+ * accepted, because browsers cannot connect to it.
  */
 static bool is_for_us(struct web_server *server, struct MHD_Connection *connection)
 {
@@ -181,7 +185,8 @@ static enum MHD_Result send_path(struct web_server *server, struct MHD_Connectio
 }
 
 /*
- * Called several times for each request: for its header, for each part of its body, and at its end.
+ * Answers a request. libmicrohttpd calls this function several times for each request: for its
+ * header, for each part of its body, and at its end. Requests with a body are rejected.
  */
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,
@@ -202,7 +207,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 					     : send_fixed(server, connection, FIXED_HOST);
 }
 
-/* Leaves escapes in URLs as they are: no page name contains an escape. */
+/* Called to decode escapes in a URL. Leaves them as they are: no page's path contains an escape. */
 static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
 	return strlen(text);
@@ -217,7 +222,9 @@ static void free_content(void *arg)
 	free(content);
 }
 
-/* Maps a file into memory; returns NULL if the file is empty or memory runs out. */
+/*
+ * Maps a file into memory. Returns NULL if the file is empty, cannot be mapped, or memory runs out.
+ */
 static struct content *map_content(struct web_server *server, int fd)
 {
 	struct content *content;
@@ -236,7 +243,10 @@ static struct content *map_content(struct web_server *server, int fd)
 	return NULL;
 }
 
-/* Adds an ETag, by which a page open in a browser notices a new report. */
+/*
+ * Adds the headers of an HTML page. By the ETag, a page that is open in a browser notices a newer
+ * report.
+ */
 static void add_page_headers(struct MHD_Response *response, const struct content *content)
 {
 	char tag[24];
@@ -288,8 +298,8 @@ static int make_fixed_pages(struct web_server *server)
 	library.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
 				    "GET, HEAD");
 	/*
-	 * A browser that connects before the first report gets a page that reloads until there is a
-	 * report.
+	 * A browser that opens "/" before the first report gets the index, which reloads itself
+	 * until there is a report.
 	 */
 	library.add_response_header(server->fixed[FIXED_INDEX], "Refresh", INDEX_REFRESH_S);
 	return 0;
@@ -306,8 +316,8 @@ static int start_daemon(struct web_server *server, int fd)
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
 		MHD_OPTION_END);
 	/*
-	 * Do not close the socket after a failure: the caller still owns it, unless libmicrohttpd
-	 * has already closed it.
+	 * Do not close the socket after a failure: libmicrohttpd may have closed it; otherwise the
+	 * caller still owns it.
 	 */
 	return server->daemon ? 0 : -ENOMEM;
 }
@@ -373,8 +383,9 @@ int web_server__timeout_ms(struct web_server *server)
 }
 
 /*
- * When a connection becomes free after all were in use, libmicrohttpd must be run once more, but
- * does not request this.
+ * Lets libmicrohttpd do its work. When all connections were in use and one becomes free,
+ * libmicrohttpd must run once more, but does not request this. So `was_full` makes the next timeout
+ * 0.
  */
 void web_server__dispatch(struct web_server *server)
 {

@@ -14,14 +14,14 @@
 struct web_server;
 
 /*
- * Loads libmicrohttpd for all servers of this process. Must be called before the process gives up
- * its access to files.
+ * Loads libmicrohttpd, which all servers of this process use. Must be called before the process
+ * gives up its access to files.
  */
 void web_server_prepare(void);
 
 /*
- * Creates a server. fd is a listening socket, which the server owns on success. local is true if
- * the socket's address is a file. Returns 0, -ELIBACC without libmicrohttpd, or another negative
+ * Creates a server. `fd` is a listening socket, which the server owns on success. `local` is true
+ * for a Unix socket with a file. Returns 0, -ELIBACC without libmicrohttpd, or another negative
  * errno.
  */
 int web_server__new(int fd, bool local, struct web_server **ret);
@@ -30,14 +30,14 @@ void web_server__free(struct web_server *server);
 int web_server__poll_fd(const struct web_server *server);
 /*
  * Returns the time in milliseconds after which web_server__dispatch() must be called even if the
- * descriptor is not readable; -1 if there is no such time.
+ * descriptor is not readable; -1 if only the descriptor matters.
  */
 int web_server__timeout_ms(struct web_server *server);
 void web_server__dispatch(struct web_server *server);
 
 /*
- * From now on, serves the contents of fd as this page; the file must not change. If fd is -1, the
- * page is removed.
+ * Replaces a page: from now on, serves the contents of the file `fd`, which must not change. If
+ * `fd` is -1, the page no longer exists. The caller still owns `fd`.
  */
 void web_server__show(struct web_server *server, enum page_kind kind, int fd);
 
