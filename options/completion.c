@@ -16,7 +16,7 @@ static bool has_words(const struct option_def *def)
 	return def->choices || def->words != WORDS_NONE;
 }
 
-/* True if the word after the option is its argument. */
+/* True if the option's argument is the next word of the command line. */
 static bool takes_next(const struct option_def *def)
 {
 	return def->metavar && !def->optional;
@@ -35,7 +35,7 @@ static void write_pattern(FILE *out, const struct option_def *def)
 	fprintf(out, "--%s", def->name);
 }
 
-/* Writes the arm of bash's case statement that offers words for an option's argument. */
+/* Writes the branch of bash's case statement that offers words for an option's argument. */
 static void write_arm(FILE *out, const struct option_def *def)
 {
 	fputc('\t', out);
@@ -62,7 +62,10 @@ static void write_arms(FILE *out)
 	for (int i = 0; i < option_cnt; i++)
 		if (takes_next(&option_table[i]) && has_words(&option_table[i]))
 			write_arm(out, &option_table[i]);
-	/* Offer nothing, not even options, for arguments such as numbers. */
+	/*
+	 * Offer nothing after an option whose argument is, for example, a number: not even the
+	 * names of options.
+	 */
 	for (int i = 0; i < option_cnt; i++) {
 		if (!takes_next(&option_table[i]) || has_words(&option_table[i]))
 			continue;
@@ -158,7 +161,7 @@ void options_print_completion_bash(FILE *out)
 }
 
 /*
- * Writes the first sentence of an option's help for a place between single quotes. Leaves out
+ * Writes the first sentence of an option's help, for use between single quotes. Leaves out
  * characters that are special to zsh's _arguments or to fish.
  */
 static void write_first_sentence(FILE *out, const char *help)

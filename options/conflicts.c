@@ -9,7 +9,7 @@
 #include "options/help.h"
 #include "options/table.h"
 
-/* True if an option is used that --count does not support, other than those of has_filters(). */
+/* True if an option is in use that --count does not support. has_filters() checks the others. */
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
@@ -29,7 +29,10 @@ static bool has_filters(const bool *given)
 	return false;
 }
 
-/* True if the final report would be made before the warm-up ends. */
+/*
+ * True if tracing would end before the warm-up has ended, so that even the final report would be
+ * empty.
+ */
 static bool ends_in_warmup(const struct options *opts)
 {
 	if (!opts->warmup_ns)
@@ -39,7 +42,7 @@ static bool ends_in_warmup(const struct options *opts)
 		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
 }
 
-/* Returns why an option conflicts with --agent; NULL if none does. */
+/* Returns the reason why an option conflicts with --agent; NULL if none does. */
 static const char *agent_conflict(const struct options *opts, const bool *given)
 {
 	if (!opts->pid_cnt && !opts->command)
@@ -58,7 +61,7 @@ static const char *agent_conflict(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns why an option conflicts with --combined-only; NULL if none does. */
+/* Returns the reason why an option conflicts with --combined-only; NULL if none does. */
 static const char *combined_conflict(const struct options *opts)
 {
 	if (opts->show_allocs)
@@ -78,7 +81,7 @@ static const char *combined_conflict(const struct options *opts)
 	return NULL;
 }
 
-/* Returns why options of a tracing command conflict; NULL if they do not. */
+/* Returns the reason why options of a tracing command conflict; NULL if they do not. */
 static const char *tracing_conflict(const struct options *opts, const bool *given)
 {
 	if (opts->pid_cnt && opts->command)
@@ -161,7 +164,7 @@ static bool can_format(const struct options *opts)
 	       opts->format == FORMAT_JSON || opts->format == FORMAT_HTML;
 }
 
-/* Returns why an option would have no effect; NULL if every option has an effect. */
+/* Returns the reason why an option would have no effect; NULL if every option has one. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
@@ -233,7 +236,7 @@ static const char *beyond_fds(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Minimum and maximum number of files that each command reads */
+/* Minimum and maximum number of files that each command reads; tracing reads none */
 static const struct {
 	size_t least, most;
 	const char *words;
@@ -273,8 +276,8 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 }
 
 /*
- * Returns an option in use that the requested format does not support; NULL if there is none. Text
- * and JSON support all options, and HTML some of them.
+ * Returns an option in use that the requested format does not support; NULL if there is none. Must
+ * be called only for formats for which format_shows_all() is false.
  */
 static const char *beyond_format(const struct options *opts)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the table of options as --help, and as the OPTIONS section of the man page. */
+/* Prints the options as --help and as the OPTIONS section of the man page. */
 #include "options/help.h"
 
 #include <stdbool.h>
@@ -10,7 +10,10 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 34
 
-/* Writes the placeholder for an option's argument: its metavar, or the words to choose from. */
+/*
+ * Writes what stands for an option's argument in the help: its metavar, such as "PID", or all words
+ * that the option accepts.
+ */
 static void write_metavar(FILE *out, const struct option_def *def)
 {
 	if (!def->choices) {
@@ -37,7 +40,10 @@ static void pad_to(FILE *out, size_t from, size_t to)
 	fprintf(out, "%*s", from < to ? (int)(to - from) : 1, "");
 }
 
-/* Writes text with an indentation of HELP_INDENT. Lines are broken at blanks. */
+/*
+ * Writes text with lines broken at blanks. All lines but the first are indented by HELP_INDENT; the
+ * caller has moved to this column in the first one.
+ */
 static void write_wrapped(FILE *out, const char *text)
 {
 	size_t column = HELP_INDENT;
@@ -84,8 +90,8 @@ static void write_help_option(FILE *out, const struct option_def *def)
 }
 
 /*
- * Writes a table of two columns. The second column starts after the longest entry of the first
- * column.
+ * Writes a table of the examples whose arguments begin with `only`. The first column has `before`
+ * and the arguments, the second column the description.
  */
 static void write_columns(FILE *out, const char *before, const struct option_example *lines,
 			  const char *only)
@@ -150,8 +156,9 @@ void options_print_help(FILE *out, enum mode mode)
 }
 
 /*
- * Writes text for troff. Escapes dashes, so that they can be copied from the page. Also escapes a
- * dot or quote at the start of the text: troff would take such a line for a request.
+ * Writes text for troff. Escapes dashes, so that readers can copy them from the man page. Also
+ * escapes a dot or quote at the start of the text: otherwise, troff would take the line for a
+ * request.
  */
 static void write_troff(FILE *out, const char *text)
 {
@@ -167,7 +174,10 @@ static void write_troff(FILE *out, const char *text)
 	}
 }
 
-/* Writes a metavar such as PID[,PID...]. Words are in italics, punctuation is not. */
+/*
+ * Writes what stands for an option's argument in the man page. Of a metavar such as PID[,PID...],
+ * words are in italics, and punctuation is not. Words that the option accepts are in bold.
+ */
 static void write_troff_metavar(FILE *out, const struct option_def *def)
 {
 	const char *at = def->metavar;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prints the table of options, as help texts and for the man page. */
+/* Prints help texts, and the section of the man page on options, from the table of options. */
 #ifndef OPTIONS_HELP_H
 #define OPTIONS_HELP_H
 

@@ -19,21 +19,21 @@ struct listen_address {
 		struct sockaddr_in6 v6;
 		struct sockaddr_un local;
 	};
-	socklen_t len; /* length of the address; 0 if there is none */
+	socklen_t len; /* length of the socket address in bytes; 0 if there is no address */
 	mode_t mode;   /* mode (permissions) of the Unix socket */
 };
 
 /*
  * Parses an address. If only a port is given, the address is 127.0.0.1. An IPv6 address must be in
- * brackets. Port 0 stands for any free port. The mode is octal; the default is 0600. Returns 0,
- * -EINVAL, or -ENAMETOOLONG if the path is too long for a socket address.
+ * brackets. Port 0 stands for any free port. MODE is octal; its default is 0600. Returns 0,
+ * -EINVAL, or -ENAMETOOLONG if PATH is too long for a socket address.
  */
 int listen_address_parse(const char *text, struct listen_address *ret);
 
 /* True if no other machine can connect to the address. */
 bool listen_address_is_loopback(const struct listen_address *address);
 
-/* Prints the address as in a URL; for a Unix socket, as "unix:PATH". */
+/* Prints the address: as in a URL, or as "unix:PATH" for a Unix socket. */
 #define LISTEN_ADDRESS_SIZE (sizeof("unix:") + sizeof(((struct sockaddr_un *)0)->sun_path))
 void listen_address_print(const struct listen_address *address, char ret[LISTEN_ADDRESS_SIZE]);
 

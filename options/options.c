@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Answers questions that depend on several options, such as which memory and which processes are
- * traced.
+ * Answers questions that depend on several options, such as whether reports can be about several
+ * processes.
  */
 #include "options/options.h"
 

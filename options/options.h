@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds the command line as data, in struct options. options_parse() fills the structure once;
- * afterwards it is const. This module knows nothing of the effects of options.
+ * The command line as data: struct options. options_parse() fills the structure once; after that,
+ * nothing changes it. This module knows nothing of the effects of options.
  */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
@@ -15,7 +15,7 @@
 #include "options/listen_address.h"
 #include "options/suppressions.h"
 
-/* In the same order as format_words in table.c */
+/* Output formats, in the same order as format_words in table.c */
 enum output_format {
 	FORMAT_TEXT,
 	FORMAT_BCC, /* text in the format of bcc's memleak */
@@ -30,7 +30,10 @@ enum output_format {
 	FORMAT_CNT,
 };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP, BY_CNT };
-/* Index of the word "pin" among the words of --by. "--by pin" means BY_STACK with SORT_PINNED. */
+/*
+ * Index of the word "pin" among the words of --by. It is no grouping: "--by pin" is stored as
+ * BY_STACK with SORT_PINNED.
+ */
 #define BY_PIN BY_CNT
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
@@ -44,13 +47,15 @@ enum summary_sort {
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE, SORT_PINNED };
 
-/* A function of the traced program that allocates or frees memory, from --alloc or --free. */
+/*
+ * A function of the traced program that allocates or frees memory, as given by --alloc or --free.
+ */
 struct custom_function {
 	char *name;
 	enum memleak_shape shape;
 };
 
-/* The command, such as tracing or a report of a recording */
+/* The command: tracing, or `memleak report`, `memleak diff` or `memleak core` */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
 /* The unit for which --count counts calls */
@@ -59,29 +64,35 @@ enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FU
 struct options {
 	enum mode mode;
 	/*
-	 * Recordings, each as FILE or FILE@TIME. For `memleak core`: the core file and, optionally,
-	 * the program that dumped it
+	 * `memleak report` and `memleak diff`: recordings, each as FILE or FILE@TIME. `memleak
+	 * core`: the core file and, optionally, the program that dumped it.
 	 */
 	const char *files[2];
 	size_t file_cnt;
 	const char *record; /* file to write the recording to; NULL if nothing is recorded */
-	bool all;           /* show every report of a recording, and not only the last */
+	bool all;           /* show every report of a recording, instead of only the last */
 	bool live;          /* show reports on an interactive screen */
-	pid_t *pids;        /* processes of -p, without duplicates */
+	pid_t *pids;        /* processes to trace (-p), without duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
-	char **command;   /* words of -c or after --, NULL-terminated; NULL if not given */
-	const char *user; /* user that runs the command; NULL: the user that runs memleak */
+	/* command to run and trace: words of -c or after --, ending with NULL; NULL if not given */
+	char **command;
+	const char *user; /* user as whom the command runs; NULL for the user that runs memleak */
 	bool all_processes;
 	const char *comm; /* trace processes with this name; NULL if not given */
 	const char *cgroup;
-	bool agent;         /* read the accounts of the agents in the processes */
+	/*
+	 * read allocations from the shared memory of the agent in the processes, and place no
+	 * probes
+	 */
+	bool agent;
 	bool follow;        /* trace child processes, too */
-	unsigned int trace; /* 1: print events; 2: print their stacks, too */
+	unsigned int trace; /* 0: print no events; 1: print events; 2: also print their stacks */
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
-	uint64_t warmup_ns; /* time at the start whose blocks are left out; 0: no warm-up */
+	/* leave out blocks that were allocated in this first part of tracing; 0 for no warm-up */
+	uint64_t warmup_ns;
 	bool largest;
 	bool peak;
 	enum count_by count_by;
@@ -93,19 +104,23 @@ struct options {
 	uint32_t sample_rate;
 	uint64_t sample_bytes; /* mean bytes per sample; 0: no sampling by bytes */
 	uint32_t top;
-	/* maximum groups, or rows of a table; 0: the value of top (for --summary, no limit) */
+	/*
+	 * maximum groups, or maximum rows of a table such as --largest; 0: the same maximum as
+	 * `top`, but no limit for --summary
+	 */
 	uint32_t max_records;
 	uint64_t min_size;
-	uint64_t max_size; /* maximum bytes of a traced block; UINT64_MAX: no limit */
+	uint64_t max_size; /* maximum bytes of a block that is traced; UINT64_MAX for no limit */
 	const char *object;
 	const char *symbols_prefix;
-	struct custom_function *custom_functions; /* from --alloc and --free; no duplicates */
+	/* functions of --alloc and --free, without duplicates */
+	struct custom_function *custom_functions;
 	size_t custom_function_cnt;
 	size_t custom_function_cap;
 	bool kernel; /* trace the kernel (-K) */
 	bool fds;    /* trace descriptors instead of memory */
 	bool percpu;
-	bool movable; /* kernel: also trace user memory and page cache */
+	bool movable; /* with -K: also trace user memory and page cache */
 	bool force;   /* trace processes even if probes could harm them */
 	struct suppressions suppressions;
 	bool gen_suppressions;
@@ -113,46 +128,48 @@ struct options {
 	bool prove;
 	bool census;
 	bool rss;             /* print the use of resident memory, then exit */
-	uint32_t prove_every; /* make one proof per this number of reports; at least 1 */
+	uint32_t prove_every; /* a proof is made once per this number of reports; at least 1 */
 	bool no_default_suppressions;
-	char **own; /* the program's own files and folders; if empty, own.h decides */
+	/* files and folders of the program itself (--own); if empty, report/own.h decides */
+	char **own;
 	size_t own_cnt;
 	size_t own_cap;
 	bool reserved; /* treat reserved address space as memory */
 	bool ended;    /* show the blocks of processes that have ended */
 	enum sort_order sort;
 	enum group_by by;
-	/* Maximum stacks in the table; 0: as many as max_memory allows. */
+	/* Maximum number of stacks in the stack table; 0: as many as max_memory allows. */
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
 	uint32_t max_allocs;
-	/* Maximum bytes of the tables; 0: a share of the machine's memory. */
+	/* Maximum bytes of the tables in the kernel; 0: a share of the machine's memory. */
 	uint64_t max_memory;
 	enum output_format format;
 	enum colour colour;
 	bool top_given;
 	bool all_frames;
 	bool source;
-	const char *output; /* path of the file; NULL for stdout */
+	const char *output; /* path of the file for reports; NULL for stdout */
 	struct listen_address listen;
-	int error_exitcode;   /* exit code if memory is outstanding or lost; 0 if not given */
+	/* exit code if memory is outstanding or lost at the end; 0 if not given */
+	int error_exitcode;
 	unsigned int verbose; /* number of -v, from 0 to 2 */
 	uint64_t interval_ns;
-	uint64_t count;       /* maximum reports; 0 if not limited */
-	uint64_t duration_ns; /* duration of tracing; 0 if not limited */
+	uint64_t count;       /* maximum number of reports; 0 for no limit */
+	uint64_t duration_ns; /* duration of tracing; 0 for no limit */
 };
 
 /*
- * True if the format supports all options. By default, such a format shows ten stacks, as does
- * FORMAT_VERDICT; all other formats show every stack.
+ * True if the format supports all options. Such formats show ten stacks by default, as does
+ * FORMAT_VERDICT; all other formats show every stack by default.
  */
 static inline bool format_shows_all(enum output_format format)
 {
 	return format == FORMAT_TEXT || format == FORMAT_BCC || format == FORMAT_JSON;
 }
 
-/* True if a file in this format may have several reports. */
+/* True if a file in this format may contain several reports. */
 static inline bool format_holds_reports(enum output_format format)
 {
 	return format_shows_all(format) || format == FORMAT_CSV || format == FORMAT_VERDICT;
@@ -161,34 +178,37 @@ static inline bool format_holds_reports(enum output_format format)
 void options_deinit(struct options *opts);
 
 /*
- * True if processes are selected by name or cgroup, or if all are traced. Processes that start
- * later are then traced, too.
+ * True if processes are selected by name or cgroup, or if all processes are traced. In these cases,
+ * processes that start later are traced, too.
  */
 bool options_find_processes(const struct options *opts);
-/* True if some calls leave no record at all, because of a size filter or of sampling. */
+/* True if some calls are not recorded at all, because of a size filter or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
 /*
- * True if memleak keeps every outstanding block with its size: no --combined-only, no --alloc or
+ * True if memleak stores each outstanding block with its size: no --combined-only, no --alloc, no
  * --free, no size filter and no sampling.
  */
 bool options_keep_every_block(const struct options *opts);
 /* True if reports can be about several processes. */
 bool options_take_several(const struct options *opts);
-/* True if a single process is traced and each of its heap blocks is kept. */
+/* True if only a single process is traced, and each of its heap blocks is stored. */
 bool options_know_all_blocks(const struct options *opts);
 /* True if user processes are traced. */
 bool options_trace_processes(const struct options *opts);
 
-/* True if an option is given that concerns only user memory. */
+/* True if an option is given that concerns only user processes. */
 bool options_ask_for_users(const struct options *opts);
 
-/* True if the cgroup of each process must be known. */
+/* True if memleak must find out the cgroup of each process. */
 bool options_want_cgroups(const struct options *opts);
 
 /* True if reports show which threads allocated blocks. */
 bool options_want_threads(const struct options *opts);
 
-/* True if a probe fires in every process that maps the probed file, and not only in one process. */
+/*
+ * True if a probe in a file fires in every process that maps the file, instead of only in one
+ * process.
+ */
 bool options_share_probes(const struct options *opts);
 
 #endif

@@ -20,16 +20,16 @@
 #include "options/values.h"
 
 /*
- * Values that getopt_long() returns: LONG_BASE plus the index of a long option; POSITIONAL for a
- * positional argument
+ * Values that getopt_long() returns: LONG_BASE + i for the long option i of the table, POSITIONAL
+ * for a positional argument, and a letter for a short option
  */
 #define LONG_BASE 256
 #define POSITIONAL 1
 
 #define NSEC_PER_SEC 1000000000ULL
 /*
- * Minimum interval, in seconds, that is suspected to be a pid whose -p is missing. Shorter
- * intervals are common.
+ * Minimum interval in seconds that is suspected to be a pid that was given without -p. Shorter
+ * intervals are too common for this suspicion.
  */
 #define PID_SECONDS 300
 
@@ -37,16 +37,16 @@ struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
-	bool briefly; /* the short help is requested (-h), not the full one (--help) */
+	bool briefly; /* the short help was requested (-h), and not the full one (--help) */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };
 
 /*
- * Builds the option string for getopt. With '-' at the start, getopt does not move positional
- * arguments to the end of argv, but returns them in order; so, at the end, optind is the index of
- * the word after "--". With ':', getopt returns ':' for a missing argument, and '?' only for an
- * unknown option.
+ * Fills the tables of options for getopt_long(). If the option string begins with '-', getopt
+ * returns positional arguments in order and does not move them to the end of argv; so, at the end,
+ * optind is the index of the word after "--". If a ':' follows, getopt returns ':' for a missing
+ * argument, and '?' only for an unknown option.
  */
 static void parser_init(struct parser *p, struct options *opts)
 {
@@ -97,8 +97,8 @@ static enum options_result bad_option(const struct option_def *def, const char *
 }
 
 /*
- * Logs an error if the help or the version could not be printed, for example because the disk is
- * full.
+ * Flushes stdout. If the help or the version could not be printed, for example because the disk is
+ * full, logs an error.
  */
 static enum options_result end_of_output(void)
 {
@@ -129,7 +129,10 @@ static enum options_result take_option(struct parser *p, const struct option_def
 	return OPTIONS_RUN;
 }
 
-/* Stores the name of a file. The number of files is checked after all arguments are parsed. */
+/*
+ * Stores the name of a file. If there are too many files, only counts them: the number is checked
+ * after all arguments have been parsed.
+ */
 static void take_file(struct options *opts, const char *arg)
 {
 	if (opts->file_cnt < sizeof(opts->files) / sizeof(opts->files[0]))
@@ -171,7 +174,10 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Logs an unknown option. `arg` is the argument that getopt has just parsed. */
+/*
+ * Logs that an option is unknown, ambiguous, or takes no argument. `arg` is the word that getopt
+ * has just parsed.
+ */
 static enum options_result unknown_option(const char *arg)
 {
 	size_t len = strcspn(arg, "=");
@@ -212,12 +218,12 @@ static enum options_result missing_argument(void)
 }
 
 /*
- * Parses all arguments before "--". Sets *dashes to true if there is a "--", and optind to the
+ * Parses all arguments before "--". Sets *dashes to true if there is a "--"; optind is then the
  * index of the word after it.
  */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
-	/* With an optind of 0, getopt of glibc and musl starts over with the new option string. */
+	/* If optind is 0, getopt of glibc and of musl starts anew, with the new option string. */
 	optind = 0;
 	opterr = 0;
 	for (;;) {
@@ -245,7 +251,7 @@ static enum options_result take_arguments(struct parser *p, int argc, char **arg
 	}
 }
 
-/* Stores the command. `words` begins after "--" and ends with the NULL of argv. */
+/* Copies the command, whose words begin after "--" and end with the NULL of argv. */
 static enum options_result take_command(struct options *opts, char *const *words)
 {
 	size_t cnt = 0;
@@ -271,7 +277,7 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
-/* Makes the tables as small as possible: with --count, no blocks are kept. */
+/* Makes the tables in the kernel as small as possible, because --count stores no blocks. */
 static void keep_nothing(struct options *opts)
 {
 	opts->unwind = MEMLEAK_UNWIND_FP;
@@ -294,8 +300,9 @@ static void set_defaults(const struct parser *p)
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
 	/*
-	 * Show all stacks on the screen, where users can scroll. By default, also show all stacks
-	 * in formats for viewers and other tools, but not in text, JSON and the verdict.
+	 * On the screen, show all stacks, because users can scroll. By default, also show all
+	 * stacks in formats that other programs read, such as CSV, but not in text, JSON and the
+	 * verdict.
 	 */
 	if (opts->live ||
 	    (!format_shows_all(opts->format) && opts->format != FORMAT_VERDICT && !opts->top_given))
@@ -303,9 +310,9 @@ static void set_defaults(const struct parser *p)
 }
 
 /*
- * True if the interval is probably a pid, and -p is missing: "memleak 25571" would make a report of
- * the kernel every seven hours. This is assumed if a process has this pid, and the interval is not
- * a whole number of minutes.
+ * True if INTERVAL is probably a pid, and -p is missing: "memleak 25571" would make a report of the
+ * kernel every seven hours. This is assumed if a process has this pid, no COUNT is given, and the
+ * interval is not a whole number of minutes. Logs the error.
  */
 static bool interval_is_pid(const struct parser *p)
 {
@@ -334,7 +341,10 @@ static enum mode mode_of(int argc, char **argv)
 	return MODE_TRACE;
 }
 
-/* True if "memleak top" is to show a recording: the next word is a file. */
+/*
+ * True if "memleak top" is to show a recording: the next word is neither an option nor a number, so
+ * it is the name of a file.
+ */
 static bool top_has_file(int argc, char **argv)
 {
 	return argc > 2 && *argv[2] != '-' && argv[2][strspn(argv[2], "0123456789.")];
@@ -344,7 +354,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	bool is_top = argc > 1 && !strcmp(argv[1], TOP_WORD);
 	enum mode mode = is_top && top_has_file(argc, argv) ? MODE_REPORT : mode_of(argc, argv);
-	int skipped = mode != MODE_TRACE || is_top; /* the name of the command is the first word */
+	/* number of words of argv to skip: the name of the command, if there is one */
+	int skipped = mode != MODE_TRACE || is_top;
 	struct parser parser;
 	bool dashes = false;
 	enum options_result result;

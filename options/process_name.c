@@ -15,7 +15,7 @@
 #include "base/proc.h"
 
 #define COMM_MOST 15
-/* Maximum processes listed in a message */
+/* Maximum number of pids listed in a message */
 #define LISTED_MOST 8
 
 struct name_search {
@@ -26,7 +26,7 @@ struct name_search {
 	size_t cnt;
 	FILE *out;
 	struct nearest nearest;
-	char *near; /* the most similar name so far */
+	char *near; /* name of a process that is most similar to `name` so far, or NULL */
 };
 
 static bool is_printable(const char *text)

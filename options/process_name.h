@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 /*
- * Finds the process whose name in /proc/PID/comm is `name`. The name has len bytes, of which the
- * first 15 are compared. Skips memleak itself.
+ * Finds the process whose name in /proc/PID/comm is `name`. `name` has `len` bytes, of which the
+ * first 15 are compared. Ignores memleak itself.
  *
  * Returns 0 if there is exactly one such process, else a negative errno. -ESRCH: there is none;
- * *ret_others is a similar name or NULL. -EMLINK: there are several; *ret_others lists some of
- * them. *ret_others must be freed.
+ * *ret_others is then the similar name of a process, or NULL. -EMLINK: there are several;
+ * *ret_others then lists pids of some of them. The caller must free *ret_others.
  */
 int process_by_name(const char *name, size_t len, pid_t *ret, char **ret_others);
 

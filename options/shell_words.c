@@ -14,10 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-/*
- * State of the splitter. No word is longer than the whole text, so `word` has the size of the
- * text.
- */
+/* State of the splitter. The buffer `word` is as large as the whole text, so any word fits. */
 struct splitter {
 	const char *next;
 	char *word;
@@ -41,8 +38,8 @@ static int take_single_quoted(struct splitter *in)
 }
 
 /*
- * True if a backslash within double quotes escapes c. Before other characters, the backslash stands
- * for itself; a backslash and the newline after it are dropped.
+ * True if a backslash within double quotes escapes `c`. Before any other character, the backslash
+ * is an ordinary character, except before a newline: both are then dropped.
  */
 static bool is_quotable(char c)
 {
@@ -76,8 +73,8 @@ static void take_backslash(struct splitter *in)
 }
 
 /*
- * Skips blanks. Also skips a backslash with the newline after it: they join two lines, and do not
- * start a word.
+ * Skips blanks between words. Also skips a backslash with the newline after it, which joins two
+ * lines.
  */
 static void skip_blanks(struct splitter *in)
 {

@@ -13,14 +13,17 @@
 #include "base/escape.h"
 
 /*
- * Maximum bytes of a file. Files written by hand are smaller. The limit ends the reading of files
- * such as /dev/zero.
+ * Every suppression file must be smaller than this number of bytes, as files written by hand are.
+ * The limit ends the reading of files such as /dev/zero.
  */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"
 #define WORDS_MAX 40
 
-/* A line without blanks at its ends. The path and the line number are for messages. */
+/*
+ * A line of a suppression file, without blanks at its ends. The path and the line number are for
+ * error messages.
+ */
 struct line {
 	const char *path;
 	size_t number;
@@ -135,8 +138,8 @@ void suppressions_deinit(struct suppressions *suppressions)
 
 /*
  * Splits the pattern at asterisks, and searches the text for the parts, from left to right. For
- * each part, the first match is enough: a later match would only leave less text for the following
- * parts.
+ * each part, the first match suffices: a later match would leave less text for the parts that
+ * follow.
  */
 bool suppression_matches(const char *pattern, const char *text)
 {
@@ -168,8 +171,8 @@ bool suppression_matches(const char *pattern, const char *text)
 }
 
 /*
- * Copies a character. If the character is invalid, or unsafe on terminals or in files, writes an
- * asterisk.
+ * Copies a character. If the character is invalid in UTF-8, or not safe to print, writes an
+ * asterisk instead. Returns the number of bytes copied.
  */
 static size_t copy_character(char *to, const char *from, size_t left)
 {

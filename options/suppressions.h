@@ -12,30 +12,33 @@
 #include <stddef.h>
 
 struct suppressions {
-	char **patterns; /* patterns in the order in which they were read */
+	char **patterns; /* patterns in the order in which they were read, to be freed */
 	size_t cnt;
 	size_t cap;
 };
 
 /*
- * Adds the patterns in a file. On failure, returns a negative errno and sets *why to a message with
- * the file's name and the line. The message is to be freed; it is NULL if there is no memory.
+ * Adds the patterns of a file. On failure, returns a negative errno and sets *why to a message with
+ * the file's name and, for an invalid line, its number. The message is to be freed; it is NULL if
+ * there is no memory.
  */
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why);
-/* Like suppressions_read(), but parses a text, which need not be valid. path: for messages. */
+/*
+ * Like suppressions_read(), but parses `text`, which may be invalid. path: name for error messages.
+ */
 int suppressions_parse(struct suppressions *suppressions, const char *path, const char *text,
 		       size_t len, char **why);
 void suppressions_deinit(struct suppressions *suppressions);
 
 /*
- * True if the pattern matches the text. For any pattern, the time is proportional to the length of
- * the text.
+ * True if the pattern matches the text. Whatever the pattern is, the time is proportional to the
+ * length of the text.
  */
 bool suppression_matches(const char *pattern, const char *text);
 
 /*
- * Returns a pattern that matches the whole of this name; the caller frees the pattern. Returns NULL
- * if there is no memory. Characters that are not allowed in a file are replaced by asterisks.
+ * Returns a pattern that matches this name as a whole, to be freed; NULL if there is no memory.
+ * Characters that are not allowed in a suppression file are replaced by asterisks.
  */
 char *suppression_of(const char *name);
 

@@ -54,7 +54,7 @@ const char *option_format_word(enum output_format format)
 }
 
 const struct option_def option_table[] = {
-	/* Targets */
+	/* Options that select what is traced */
 	{"pid", 'p', "PID[,PID...]",
 	 "Trace these running processes. They are not stopped (but see --prove). A name may be "
 	 "given "
@@ -130,7 +130,7 @@ const struct option_def option_table[] = {
 	 "traced), and processes under a seccomp filter on kernels that would kill them",
 	 OPT_FLAG, GROUP_TARGET, FIELD(force)},
 
-	/* Which allocations */
+	/* Options that filter allocations */
 	{"min-size", 'z', "SIZE",
 	 "Only allocations of at least this size: bytes, or with a suffix k, M or G (powers of "
 	 "1024)",
@@ -162,7 +162,7 @@ const struct option_def option_table[] = {
 	 "each frame. May be given several times. The report says how much was left out",
 	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT_CORE},
 
-	/* Reports */
+	/* Options that choose what reports show */
 	{"top", 'T', "N",
 	 "Show N stacks, or N groups of --by (default 10, on a terminal as many as fit; see "
 	 "--format)",
@@ -309,7 +309,7 @@ const struct option_def option_table[] = {
 	 "--prove or a core, if blocks are definitely lost",
 	 OPT_CODE, GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT_CORE},
 
-	/* Limits of the data that memleak keeps */
+	/* Options that limit how much is stored */
 	{"max-memory", 0, "SIZE",
 	 "Let the tables of blocks, sites and stacks grow to this size in total (default: 10 % of "
 	 "the machine's memory, or less in a memory cgroup). Most of it is allocated only when "
@@ -331,7 +331,7 @@ const struct option_def option_table[] = {
 	 "pointers (auto, the default)",
 	 OPT_CHOICE, GROUP_LIMIT, FIELD(unwind), .choices = unwind_words},
 
-	/* Everything else */
+	/* All other options */
 	{"verbose", 'v', NULL, "Print more on stderr; -vv includes libbpf's messages", OPT_LEVEL,
 	 GROUP_OTHER, FIELD(verbose), OFFLINE},
 	{"help", 'h', NULL,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Describes the options as a table for the parser, help, man page and completion. */
+/*
+ * Describes the options as a table, which is used by the parser, the help, the man page and the
+ * completion scripts.
+ */
 #ifndef OPTIONS_TABLE_H
 #define OPTIONS_TABLE_H
 
@@ -10,7 +13,10 @@ enum option_type {
 	OPT_LEVEL,  /* unsigned int; each use of the option adds 1 */
 	OPT_NUMBER, /* uint32_t from min to max */
 	OPT_CODE,   /* int from min to max */
-	/* uint64_t bytes, perhaps with suffix k, M or G; from min to max, or any if max is 0 */
+	/*
+	 * uint64_t bytes, optionally with a suffix k, M or G; from min to max, or any number if max
+	 * is 0
+	 */
 	OPT_SIZE,
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
@@ -31,7 +37,7 @@ enum option_type {
 
 enum option_group { GROUP_TARGET, GROUP_FILTER, GROUP_REPORT, GROUP_LIMIT, GROUP_OTHER, GROUP_CNT };
 
-/* Kinds of words that a shell can offer for an argument */
+/* Kinds of words that a shell's completion can offer for an argument */
 enum option_words { WORDS_NONE, WORDS_PID, WORDS_COMMAND, WORDS_FILE };
 
 struct option_def {
@@ -44,26 +50,32 @@ struct option_def {
 	size_t offset; /* offset of the value in struct options */
 	uint64_t min;
 	uint64_t max;
-	const char *const *choices; /* words of an enum, in its order, with NULL at the end */
+	/* words that the option accepts, in the order of the enum, with NULL at the end */
+	const char *const *choices;
 	enum option_words words;
-	/* Commands, other than tracing, that take the option: the bit 1 << enum mode for each. */
+	/* Commands other than tracing that support the option: a set of bits 1 << enum mode. */
 	unsigned int offline;
-	bool optional; /* the argument is optional and follows a '='; the default is the first
-			  choice */
+	/*
+	 * the argument may be left out, and otherwise follows a '='; its default is the first
+	 * choice
+	 */
+	bool optional;
 };
 
-/* Names of the commands. NULL for tracing, which has no name */
+/* Names of the commands, indexed by enum mode. NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
-/* The command that stands for --live; it can also show a recording */
+/* The command "memleak top", which stands for --live and can also show a recording */
 #define TOP_WORD "top"
 
-/* Maximum options, checked at compile time */
+/* Maximum number of options in the table, checked at compile time */
 #define OPTIONS_MAX 96
 
 extern const struct option_def option_table[];
 extern const int option_cnt;
 
-/* True if the named option is on the command line. `given` is the parser's array. */
+/*
+ * True if the named option is on the command line. `given` tells this for each option of the table.
+ */
 bool option_is_given(const bool *given, const char *name);
 
 extern const char *const option_group_names[GROUP_CNT];
@@ -71,8 +83,8 @@ extern const char *const option_group_names[GROUP_CNT];
 const char *option_format_word(enum output_format format);
 
 /*
- * A command line without the program's name, and its description. An array of these structures ends
- * with one whose arguments are NULL.
+ * A command line without "memleak", and its description. The last element of an array has NULL as
+ * its arguments.
  */
 struct option_example {
 	const char *arguments;
@@ -80,7 +92,7 @@ struct option_example {
 };
 extern const struct option_example option_usages[];
 extern const struct option_example option_examples[];
-/* The most common command lines, without "memleak" */
+/* The most common command lines, for the short help */
 extern const struct option_example option_briefs[];
 
 #endif

@@ -18,7 +18,7 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 /*
- * Minimum and maximum interval, in nanoseconds. Below the minimum, memleak would have time only for
+ * Minimum and maximum interval between reports. Below the minimum, memleak would have time only for
  * reports. Nobody needs an interval above the maximum.
  */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
@@ -168,7 +168,7 @@ static int store_listen(const struct option_def *def, const char *arg, void *fie
 	return 0;
 }
 
-/* Joins words as "a, b or c". */
+/* Joins the words of a choice as "a, b or c". */
 static int join_choices(const char *const *choices, char **ret)
 {
 	cleanup_free char *joined = NULL;
@@ -226,7 +226,7 @@ static int add_pid(struct options *opts, pid_t pid)
 	return 0;
 }
 
-/* Parses a pid, or finds a process by its name. */
+/* Parses a pid, or finds the process of the given name. */
 static int take_pid(const char *word, size_t len, pid_t *ret, char **why)
 {
 	cleanup_free char *others = NULL;
@@ -296,7 +296,7 @@ static const struct shape_word alloc_shapes[] = {
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
 	{"strdup", MEMLEAK_SHAPE_STRING},
-	/* The size is the second argument, so the function has the shape of memalign. */
+	/* pool_malloc(pool, size): the size is the second argument, as for memalign. */
 	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
@@ -327,8 +327,8 @@ static int add_custom_function(struct options *opts, const char *name, size_t le
 }
 
 /*
- * Stores a function of --alloc or --free. If no shape is given, the first shape in `shapes` is
- * used.
+ * Stores a function of --alloc or --free, given as NAME or NAME:SHAPE. Without SHAPE, uses the
+ * first element of `shapes`.
  */
 static int store_custom_function(const struct shape_word *shapes, const char *arg,
 				 struct options *opts, char **why)
