@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The format of recordings: the header, the compressed chunks with checksums, and the conversion of
- * snapshots, sites and summaries to words and back.
+ * snapshots, sites and summaries to arrays of 64-bit words and back.
  */
 #include "recording/format.h"
 
@@ -48,8 +48,8 @@ struct recording_header recording_header_now(unsigned int flags)
 	};
 
 	/*
-	 * If no random run id is available, use 0. Recordings with this id seem to be of one run,
-	 * so a comparison of two of them may match wrong sites.
+	 * Without a random run id, use 0. All recordings with the id 0 seem to be of the same run,
+	 * so a comparison of two of them may match sites that are not the same.
 	 */
 	if (getrandom(header.run, sizeof(header.run), GRND_NONBLOCK) < 0)
 		memset(header.run, 0, sizeof(header.run));
@@ -114,7 +114,9 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 	return 0;
 }
 
-/* Inflates a chunk. Returns true if the chunk is intact and inflates to exactly len bytes. */
+/*
+ * Inflates the data of a chunk. Returns true if they are intact and inflate to exactly `len` bytes.
+ */
 static bool inflate_all(const uint8_t *packed, size_t packed_len, uint8_t *bytes, size_t len)
 {
 	uLongf inflated = len;
@@ -350,7 +352,10 @@ static void kernel_from(const uint64_t *word, struct snapshot *snap)
 	snap->kernel_memory_before.vmalloc = *word++;
 }
 
-/* The purpose of a snapshot. */
+/*
+ * The purpose for which a snapshot was taken: a report, the final report, or none (between
+ * reports).
+ */
 enum { ROLE_REPORT, ROLE_FINAL, ROLE_BETWEEN };
 
 void recording_snapshot_words(const struct recording_header *header, const struct snapshot *snap,
@@ -575,7 +580,7 @@ void recording_births_move(struct ages *births, const struct moments *before,
 	struct ages moved = {.bytes = {births->bytes[0]}, .count = {births->count[0]}};
 	size_t to = 0;
 
-	/* Blocks of class i were allocated after moment i - 1. */
+	/* Class i of `births` has blocks that were allocated after before->ns[i - 1]. */
 	for (size_t i = 1; i < AGE_CLASS_CNT; i++) {
 		while (i <= before->cnt && to < now->cnt && now->ns[to] <= before->ns[i - 1])
 			to++;

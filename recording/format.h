@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file format shared by recorder and reader. Private to recording/. */
+/* The file format that recorder and reader share. Private to recording/. */
 #ifndef RECORDING_FORMAT_H
 #define RECORDING_FORMAT_H
 
@@ -9,7 +9,7 @@
 #include "report/snapshot.h"
 
 #define RECORDING_VERSION 15
-/* Format version that introduced each feature. */
+/* The first version of the format that has each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
@@ -21,18 +21,20 @@
 #define RECORDING_WITH_ZOMBIES 10   /* FOOTPRINT_ZOMBIES */
 #define RECORDING_WITH_UNMAPPED 11  /* FOOTPRINT_UNMAPPED, growing objects of Python */
 #define RECORDING_WITH_TOO_YOUNG 12 /* FOOTPRINT_TOO_YOUNG */
-#define RECORDING_WITH_GROWTHS 13   /* growing caches and lines of code of the kernel */
+#define RECORDING_WITH_GROWTHS 13   /* growing slab caches and lines of kernel code */
 #define RECORDING_WITH_HUGE 13      /* `huge` of struct rss, RSS_UNREAD */
-#define RECORDING_WITH_ITEMS 13     /* allocator of Python, and sites of the items of containers */
-#define RECORDING_WITH_PLACES 14    /* places of the objects of Python's classes */
-#define RECORDING_WITH_ALLOCATOR 14 /* allocator of Python even without classes */
-#define RECORDING_WITH_BIRTHS 14    /* births of blocks, RECLAIM_UNKNOWN */
-#define RECORDING_WITH_UNCOUNTED 15 /* Python's objects that were not counted in time */
-#define RECORDING_WITH_ADDERS 15    /* lines that add items to Python's containers */
+/* Python's allocator, and sites at which containers allocate items */
+#define RECORDING_WITH_ITEMS 13
+#define RECORDING_WITH_PLACES 14    /* lines that create the objects of a Python class */
+#define RECORDING_WITH_ALLOCATOR 14 /* Python's allocator even if no class grows */
+#define RECORDING_WITH_BIRTHS 14    /* blocks by time of allocation, RECLAIM_UNKNOWN */
+#define RECORDING_WITH_UNCOUNTED 15 /* number of Python objects that were not counted in time */
+#define RECORDING_WITH_ADDERS 15    /* script lines that add items to Python containers */
 
 /*
- * Kind of the entry with Python's allocator and uncounted objects. Lower kinds: enum python_name,
- * and a class.
+ * Entries of the section "python" have a kind. This is the kind of the entry with Python's
+ * allocator and the number of uncounted objects. Lower kinds are those of containers (enum
+ * python_name) and of classes (PYTHON_NAME_CNT).
  */
 #define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
 #define RUN_ID_BYTES 16
@@ -48,29 +50,29 @@ struct recording_header {
 
 #define HEADER_BYTES 40
 #define CHUNK_HEAD_BYTES 12
-/* Maximum inflated size of a chunk; a million blocks take about 20 MB. */
+/* Maximum inflated size of a chunk in bytes. A million blocks take about 20 MB. */
 #define CHUNK_BYTES_MAX (512U << 20)
 
 struct recording_header recording_header_now(unsigned int flags);
 void recording_header_put(const struct recording_header *header, uint8_t *bytes);
 /*
- * Parses a header. Returns 0, -ENOEXEC if the file is no recording, or -ENOTSUP if the recording is
- * of a newer version.
+ * Parses a header. Returns 0, -ENOEXEC if the file is no recording or its header is damaged, or
+ * -ENOTSUP if a newer version of memleak has written it.
  */
 int recording_header_take(const uint8_t *bytes, struct recording_header *ret);
 
 /*
- * Compresses payload into a chunk, which the caller must free. Returns 0, -EFBIG if the payload is
- * too large, or -ENOMEM.
+ * Compresses `payload` into a chunk with its head, which the caller must free. Returns 0, -EFBIG if
+ * the payload is too large, or -ENOMEM.
  */
 int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret_len);
 /*
- * Reads the next chunk, which the caller must free. Returns 1 if there is one, 0 at the end of the
- * file, -EBADMSG, -ENOMEM or -EIO.
+ * Reads the next chunk and inflates its data, which the caller must free. Returns 1 if there is a
+ * chunk, 0 at the end of the file, -EBADMSG if the chunk is truncated or damaged, -ENOMEM or -EIO.
  */
 int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 
-/* Flags in the tally of a process. */
+/* Flags of a process's entry in the section "tallies". */
 #define RECORDING_TALLY_FOOTPRINT 1U
 #define RECORDING_TALLY_ENDED 2U
 #define RECORDING_TALLY_RSS 4U
@@ -78,7 +80,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_STOPPED 16U
 #define RECORDING_TALLY_TRACED_CHILDREN 32U
 
-/* Number of words of each part of a snapshot. */
+/* Number of 64-bit words in each part of a snapshot's fields of fixed size. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -93,14 +95,17 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Reads the proof of a snapshot from its words. Returns false if the snapshot has no proof. */
+/* Converts the proof of a snapshot from its words. Returns false if the snapshot has no proof. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* Reads the census of a snapshot from its words. Returns false if the snapshot has no census. */
+/* Converts the census of a snapshot from its words. Returns false if the snapshot has no census. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 
-/* Words of a site's state. All are 0 while the site is in no snapshot. */
+/*
+ * Indices of the 64-bit words that describe the state of a site. All words are 0 while the site is
+ * in no snapshot.
+ */
 enum {
 	SITE_PRESENT,
 	SITE_BYTES,
@@ -118,13 +123,17 @@ enum {
 	SITE_LARGEST_TID,
 	SITE_LARGEST_INHERITED,
 	SITE_LAST_PID,
-	SITE_LAST_COMM, /* number of a string, like SITE_CACHE */
+	SITE_LAST_COMM, /* number of a recorded string; 0 for none */
 	SITE_CACHE,
 	SITE_MARKS,
-	SITE_AGES, /* three words for each age class: bytes, count, kept */
+	/*
+	 * three words for each age class: bytes, count, and count of blocks that were in the
+	 * previous snapshot
+	 */
+	SITE_AGES,
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
 	SITE_PROVED,
-	SITE_REACH, /* two words for each result of a proof: bytes, count */
+	SITE_REACH, /* two words for each reachability: bytes, count */
 	SITE_LOST_BYTES = SITE_REACH + 2 * REACH_CNT,
 	SITE_LOST_COUNT,
 	SITE_LOST_WITH_BYTES,
@@ -132,21 +141,30 @@ enum {
 	SITE_LOST_PER_S,
 	SITE_LOST_SINCE,
 	SITE_OWNER_PID,
-	SITE_OWNER_COMM, /* number of a string */
+	SITE_OWNER_COMM, /* number of a recorded string; 0 for none */
 	SITE_PINNED,
 	SITE_WORDS,
 };
 
-/* Convert a site to its words and back. The caller converts the strings. */
+/*
+ * Convert the state of a site to its words and back, except for words that are numbers of strings:
+ * the caller converts these.
+ */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 
-/* Words of births: bytes and count of each class. */
+/*
+ * Number of words for a site's blocks by time of allocation ("births"): bytes and count of each
+ * class.
+ */
 #define BIRTH_WORDS (2 * AGE_CLASS_CNT)
 
 void recording_birth_words(const struct ages *births, uint64_t *words);
 void recording_births_from(const uint64_t *words, struct ages *births);
-/* Moves births to the classes that they have after `now` has replaced the moments `before`. */
+/*
+ * Adapts a site's classes of `births` when the list of earlier times changes from `before` to
+ * `now`. The classes are defined by these times.
+ */
 void recording_births_move(struct ages *births, const struct moments *before,
 			   const struct moments *now);
 
@@ -157,8 +175,8 @@ void recording_summary_from(const struct recording_header *header, const uint64_
 			    struct process_summary *summary);
 
 /*
- * Converts an age to a time of birth, which stays constant while the block ages. An unknown age is
- * converted to 0.
+ * Converts the age of a block to its time of allocation, which stays constant while the block ages.
+ * Returns 0 for an unknown age.
  */
 static inline uint64_t birth_of(uint64_t t0_ns, uint64_t age_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of a recording being read. Private to recording.c and reader_*.c. Functions that read
- * from a chunk return 0, -EBADMSG, -EFBIG or -ENOMEM. Even on failure, the state stays valid and
- * bounded.
+ * The state of a recording that is being read. Private to recording.c and reader_*.c. Functions
+ * that read from a chunk return 0, -EBADMSG, -EFBIG or -ENOMEM. Whatever the file contains, the
+ * state stays valid and its memory limited, even after a failure.
  */
 #ifndef RECORDING_READER_H
 #define RECORDING_READER_H
@@ -11,27 +11,37 @@
 #include "report/peak.h"
 #include "report/symbol_backend.h"
 
-/* Maximum memory for sites, names, blocks and the snapshot, whatever the file contains. */
+/*
+ * Budget in bytes for everything that is kept of a recording (sites, names, blocks) and for one
+ * snapshot, whatever the file contains.
+ */
 #ifndef RECORDING_MEMORY_MAX
 #define RECORDING_MEMORY_MAX (2ULL << 30)
 #endif
 
-/* Maximum frames of a stack. No source records longer stacks. */
+/* Maximum number of frames of a stack. No recorder writes longer stacks. */
 #define FRAMES_MAX 512
 
 struct read_process {
 	struct process process;
-	uint64_t *summary; /* words of the process's summary; NULL before the first summary */
+	/* 64-bit words of the process's latest summary; NULL if there was none */
+	uint64_t *summary;
 };
 
 struct read_site {
-	struct site fixed;                     /* constant part of the site; owns its frames */
-	const struct sym_location **locations; /* names of each frame; NULL if unknown */
+	/* constant part of the site; its `frames` belong to this structure */
+	struct site fixed;
+	const struct sym_location **locations; /* location of each frame; NULL if not known */
 	uint64_t words[SITE_WORDS];
-	uint64_t absent_since; /* snapshot in which the site disappeared; 0 if it never did */
-	struct block *blocks;  /* blocks, with times of birth instead of ages */
+	/*
+	 * number of the snapshot in which the site was missing for the first time after its last
+	 * presence; 0 if it never disappeared
+	 */
+	uint64_t absent_since;
+	/* the site's blocks; their field age_ns has the time of allocation */
+	struct block *blocks;
 	size_t block_cnt;
-	struct ages *births; /* NULL if not recorded */
+	struct ages *births; /* blocks by time of allocation; NULL if not recorded */
 };
 
 struct read_peak_site {
@@ -39,11 +49,12 @@ struct read_peak_site {
 	uint64_t words[SITE_WORDS];
 };
 
-/* The chain of holders of a site's blocks, in the current snapshot. */
+/* The chain of holders of a site's blocks in the current snapshot. */
 struct read_chain {
 	size_t site;
-	struct holder *holders; /* holders, whose field `site` is not set: see `sites` */
-	/* Number of each holder's site, counted from 1; 0 if the holder has no site. */
+	/* the holders; their field `site` is only set when the snapshot is made, from `sites` */
+	struct holder *holders;
+	/* Number of each holder's site, plus 1; 0 if the holder has no site. */
 	size_t *sites;
 	size_t cnt;
 };
@@ -52,13 +63,14 @@ struct recording {
 	FILE *file;
 	struct recording_header header;
 	struct symbol_backend symbols;
-	size_t memory_left; /* remaining memory budget */
-	uint64_t snapshots; /* number of snapshots whose reading has begun */
+	size_t memory_left; /* part of the memory budget that is left, in bytes */
+	/* number of snapshots that were read, including one that is being read */
+	uint64_t snapshots;
 	bool ended;
 	bool begun;
-	uint64_t *words; /* words of the current snapshot */
+	uint64_t *words; /* 64-bit words with the fields of fixed size of the current snapshot */
 
-	/* In the arrays below, the item with number N is at index N - 1. */
+	/* In the next three arrays, the item with number N is at index N - 1. */
 	char **strings;
 	size_t string_cnt, string_cap;
 	struct sym_location **locations;
@@ -66,15 +78,16 @@ struct recording {
 	struct read_process **processes;
 	size_t process_cnt, process_cap;
 
-	struct read_site *sites; /* sites; the site with number N is at index N */
+	struct read_site *sites; /* the site with number N is at index N */
 	size_t site_cnt, site_cap;
 
-	/* Data of the current snapshot. */
+	/* The fields from here to frame_locations are data of the current snapshot. */
 	struct process_summary *summaries;
 	size_t summary_cnt;
 	struct process_tally *tallies;
 	size_t tally_cnt;
-	struct peak peak; /* times and totals; the arrays are allocated anew for each snapshot */
+	/* the latest peak; its array of sites is allocated anew for each snapshot */
+	struct peak peak;
 	bool has_peak;
 	struct read_peak_site *peak_sites;
 	size_t peak_site_cnt;
@@ -85,16 +98,16 @@ struct recording {
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
 	struct python_growth python;
-	bool has_python; /* the latest snapshot has the growth of Python's objects */
+	bool has_python; /* the current snapshot has the growth of Python's objects */
 	struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
 	size_t growth_cnt;
 	struct moments earlier;
-	const uint64_t *frames; /* frames of the current snapshot */
+	const uint64_t *frames; /* frames of all sites of the current snapshot */
 	size_t frame_cnt;
-	const struct sym_location **frame_locations; /* location of each of the frames */
+	const struct sym_location **frame_locations; /* location of each element of `frames` */
 };
 
-/* Takes memory from the budget. Returns false if too little of the budget remains. */
+/* Takes cnt * item_bytes bytes from the memory budget. Returns false if too little is left. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);
@@ -103,8 +116,9 @@ int recording_take_process(struct recording *recording, struct byte_reader *from
 void recording_free_names(struct recording *recording);
 
 /*
- * Return the item with the given number; NULL for number 0 and after a failure. The functions with
- * "take" in their names read the number from the chunk.
+ * Return the item with a number; NULL for number 0 and for an invalid number. The functions with
+ * "take" in their names read the number from the chunk, and let the reading of the chunk fail if it
+ * is invalid.
  */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
@@ -123,14 +137,14 @@ void recording_free_sites(struct recording *recording);
 int recording_take_chain(struct recording *recording, struct byte_reader *from);
 void recording_free_chains(struct recording *recording);
 /*
- * Adds the holders to the sites of a snapshot. index has, for each site number, the site's index in
- * the snapshot, or SIZE_MAX if the snapshot does not have the site.
+ * Sets the holders of the sites of a snapshot. index[N] is the position of the site with number N
+ * in the snapshot; SIZE_MAX if the snapshot does not have this site.
  */
 void recording_give_chains(struct recording *recording, struct snapshot *snap, const size_t *index);
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from);
 void recording_free_hanging(struct recording *recording);
-/* Adds to a snapshot the sums of memory that is reachable only from lost blocks. */
+/* Adds to a snapshot the sums of memory that is reachable only from lost blocks of each site. */
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 int recording_take_python(struct recording *recording, struct byte_reader *from);
@@ -138,9 +152,12 @@ int recording_take_growth(struct recording *recording, struct byte_reader *from)
 int recording_take_births(struct recording *recording, struct byte_reader *from);
 void recording_free_births(struct recording *recording, struct read_site *site);
 
-/* True if the memory budget suffices for the snapshot. */
+/* True if the memory budget suffices for a snapshot of the current state. */
 bool recording_has_room(const struct recording *recording);
-/* Makes a snapshot from the most recently read data. */
+/*
+ * Makes a snapshot of the current state, which the latest chunk has changed. Returns 0 or a
+ * negative errno.
+ */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the births of blocks. */
+/*
+ * Reads each site's blocks by time of allocation ("births"). Their classes are defined by a list of
+ * earlier times (struct moments).
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "recording/reader.h"
 
 #define BIRTHS_BYTES_MIN 2
-/* Bytes that births take from the memory budget: the latest, and their copy in the snapshot */
+/*
+ * Bytes that a site's births take from the memory budget: for the current state, and for a copy in
+ * the snapshot
+ */
 #define BIRTHS_MEMORY (2 * sizeof(struct ages))
 
 void recording_free_births(struct recording *recording, struct read_site *site)
@@ -57,7 +63,10 @@ static int take_site(struct recording *recording, struct byte_reader *from, stru
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Drops the births of absent sites, and moves those of the others to the classes of `now`. */
+/*
+ * Replaces the list of earlier times by `now`. Adapts the classes of the births of all sites; drops
+ * the births of sites that are not in the snapshot.
+ */
 static void move_all(struct recording *recording, const struct moments *now)
 {
 	for (size_t i = 0; i < recording->site_cnt; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the chains of holders of sites. */
+/* Reads, for each site, the chain of holders of its blocks. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 
 #define LINK_BYTES_MIN 2
 /*
- * Bytes that a holder takes from the memory budget, for its entry in the chain and its copy in the
- * snapshot.
+ * Bytes that a holder takes from the memory budget: for its entry in the chain, and for its copy in
+ * the snapshot.
  */
 #define LINK_MEMORY (2 * sizeof(struct holder) + sizeof(size_t))
 
@@ -26,7 +26,7 @@ static void take_link(const struct recording *recording, struct byte_reader *fro
 	from->failed |= !ret->words;
 }
 
-/* Adds an empty chain. */
+/* Adds a chain with `cnt` empty holders for a site. */
 static int add_chain(struct recording *recording, size_t site, size_t cnt, struct read_chain **ret)
 {
 	struct read_chain *chain;

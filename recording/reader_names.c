@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the strings, locations and processes of a recording. They are kept until the recording is
- * closed.
+ * Reads the strings, locations and processes of a recording, which stay in memory until the
+ * recording is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "recording/reader.h"
 
 #define FRAME_BYTES_MIN 5
-/* Overhead of malloc per block. */
+/* Bytes that malloc() needs for itself per block. */
 #define MALLOC_BYTES 16
 
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes)
@@ -32,7 +32,7 @@ int recording_take_string(struct recording *recording, struct byte_reader *from)
 
 	if (from->failed)
 		return -EBADMSG;
-	/* Also take memory for a copy of the string in a snapshot, and for an entry in a map. */
+	/* Also account for a copy of the string in a snapshot, and for an entry in a map. */
 	if (!recording_take_memory(recording, 2 * len + 8 * MALLOC_BYTES, 1))
 		return -EFBIG;
 	if (array_reserve(&recording->strings, &recording->string_cap, recording->string_cnt + 1))
@@ -64,7 +64,7 @@ static void take_frame(const struct recording *recording, struct byte_reader *fr
 	ret->inlined = bytes_take_below(from, 2);
 }
 
-/* Allocates a location and its frames as one block, and reads the frames. */
+/* Allocates a location and its frames in one block of memory. Reads the frames. */
 static int make_location(struct recording *recording, struct byte_reader *from,
 			 const struct sym_location *head, struct sym_location **ret)
 {
@@ -119,8 +119,8 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 }
 
 /*
- * Reads a process. Its share of the budget includes a summary, a tally, and a copy of the process
- * in a snapshot.
+ * Reads a process. Takes memory from the budget for the process, a summary, a tally, and a copy of
+ * the process in a snapshot.
  */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {

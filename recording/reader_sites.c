@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the sites of a recording, their state and their blocks. */
+/* Reads the sites of a recording, the changes of their state, their blocks, and the peak. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static int take_frames(struct recording *recording, struct byte_reader *from, si
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Finds a site by its number. Adds the site if its number is the next unused one. */
+/* Finds a site by its number. If the number is the lowest that is not in use, adds a site. */
 static int find_or_add(struct recording *recording, uint64_t number, struct read_site **ret)
 {
 	if (number == recording->site_cnt) {
@@ -65,9 +65,9 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * True if the number of a site may be reused for another site, because reports no longer remember
- * the old site. Readers reject any other reuse, so reports never remember more sites than there are
- * numbers.
+ * True if the number of a site may be given to another site, because reports no longer remember the
+ * old one. A recording that reuses a number earlier is rejected, so reports never remember more
+ * sites than there are numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

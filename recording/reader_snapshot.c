@@ -9,9 +9,9 @@
 #include "recording/recording.h"
 #include "report/snapshot_own.h"
 
-/* A snapshot being made, and the position at which the next location is stored. */
+/* A snapshot that is being made, and where to store the location of its next frame. */
 struct maker {
-	size_t *index; /* for each site number: index of the site in the snapshot, or SIZE_MAX */
+	size_t *index; /* for each site number: position of the site in the snapshot, or SIZE_MAX */
 	struct recording *recording;
 	struct snapshot *snap;
 	const struct sym_location **next_location;
@@ -48,7 +48,7 @@ static void add_blocks(struct snapshot *snap, const struct read_site *site)
 	}
 }
 
-/* Sizes of a snapshot's arrays. */
+/* Lengths of a snapshot's arrays, in elements. */
 struct room {
 	size_t site_cnt, block_cnt, frame_cnt;
 };
@@ -64,7 +64,7 @@ static struct room room_of(const struct recording *recording)
 		room.block_cnt += recording->sites[i].block_cnt;
 		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
 	}
-	/* A peak may list a site many times: count the frames of the site each time. */
+	/* A peak may list a site several times, so count the frames of the site each time. */
 	for (size_t i = 0; i < recording->peak_site_cnt; i++)
 		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
 	return room;
@@ -73,7 +73,7 @@ static struct room room_of(const struct recording *recording)
 bool recording_has_room(const struct recording *recording)
 {
 	struct room room = room_of(recording);
-	/* The snapshot contains a copy of the peak, so the peak's sites count twice. */
+	/* The snapshot has a copy of the peak, so the sites of the peak count twice. */
 	uint64_t bytes = (room.site_cnt + 2 * recording->peak_site_cnt) * sizeof(struct site) +
 			 room.block_cnt * sizeof(struct block) +
 			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Appends snapshots to a file, each as one chunk with one write. */
+/* Appends snapshots to a file, each as one chunk and by one write. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "recording/recording.h"
 
 /*
- * Opens the file and makes it readable by its owner only, even if it already exists: recordings
- * reveal the memory layout of processes.
+ * Opens the file. A regular file becomes accessible by its owner only, even if it exists already:
+ * recordings reveal the memory layout of processes. Returns the descriptor or a negative errno.
  */
 static int open_for_owner(const char *path)
 {
@@ -86,8 +86,8 @@ void recorder__free(struct recorder *recorder)
 }
 
 /*
- * Returns the summary that was recorded most recently for a process; all words are 0 if there is no
- * such summary.
+ * Returns the words of the latest recorded summary of a process. If there is none, allocates words
+ * that are all 0. Returns NULL if there is no memory.
  */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {

@@ -32,21 +32,26 @@ struct section_buffer {
 	uint64_t cnt;
 };
 
-/* State of a site as recorded so far. */
+/* The state of a site as it was recorded last. */
 struct recorded_site {
 	uint64_t id;
 	size_t number;
-	uint64_t definition;  /* hash of the site's constant part; 0 if not recorded yet */
-	uint64_t names;       /* hash of the locations; 0 if not recorded yet */
+	uint64_t definition;  /* hash of the constant part of the site; 0 if not recorded yet */
+	uint64_t names;       /* hash of the frames' locations; 0 if not recorded yet */
 	uint64_t blocks_hash; /* hash of the blocks; 0 if not recorded yet */
-	uint64_t last;     /* latest snapshot that had the site, either directly or in its peak */
-	uint64_t retry_at; /* snapshot at which names are looked up again; 0 if all are known */
+	/* number of the latest snapshot that had the site, either among its sites or in its peak */
+	uint64_t last;
+	/* number of the snapshot at which names are looked up again; 0 if all names are known */
+	uint64_t retry_at;
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
-	struct ages *births; /* births as recorded; NULL if none were recorded */
-	/* Data of the snapshot being added. */
-	const struct site *site; /* site; NULL if it is neither in the snapshot nor in its peak */
-	bool present;            /* true if the site is in the snapshot, not only in its peak */
+	/* blocks by time of allocation, as recorded last; NULL if not recorded */
+	struct ages *births;
+	/* The fields below are for the snapshot that is being added. */
+	/* the site in this snapshot; NULL if it is neither among its sites nor in its peak */
+	const struct site *site;
+	/* the site is among the snapshot's sites, and not only in its peak */
+	bool present;
 	const struct block *blocks;
 	size_t block_cnt;
 };
@@ -59,55 +64,66 @@ struct recorder {
 	struct intern strings;
 	struct intern locations;
 	struct intern processes;
-	uint64_t **summaries; /* words of summaries, indexed by process number */
+	/* words of the latest summary of each process, indexed by the number of the process */
+	uint64_t **summaries;
 	size_t summary_cnt;
 	size_t summary_cap;
-	/* entries of sites, indexed by number; NULL if the number is unused */
+	/* states of sites, indexed by number; NULL for a number that is not in use */
 	struct recorded_site **sites;
 	size_t site_cnt;
 	size_t site_cap;
-	struct hash_map by_id; /* entries of sites, with the site's id as key */
-	uint64_t *words;       /* words of two snapshots: the latest one, and the one being added */
-	struct moments earlier; /* moments of the latest snapshot */
+	struct hash_map by_id; /* the elements of `sites`, with the site's id as key */
+	/* words of the latest snapshot, followed by those of the snapshot that is being added */
+	uint64_t *words;
+	/* list of earlier times of the latest snapshot, which define classes of births */
+	struct moments earlier;
 	uint64_t peak_t0_ns;
 	uint64_t peak_highest_bytes;
 };
 
 /*
- * Set *ret to the number of a string or process, or to 0 for NULL. The string or process is
- * recorded if it is new. Return 0 or -ENOMEM.
+ * Set *ret to the number of a string or process. Set it to 0 for NULL. If the string or process is
+ * new, record it. Return 0 or -ENOMEM.
  */
 int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret);
 int recorder_process(struct recorder *recorder, const struct process *process, uint64_t *ret);
 
 /*
- * Looks up and records the names of frames that have no names yet. If `all` is false, skips sites
- * whose next retry is not due.
+ * Looks up and records the names of frames whose names are not known yet. If `all` is false, skips
+ * sites for which the time of the next retry has not come. Returns 0 or a negative errno.
  */
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
 		       uint64_t deadline_ns);
 
 /*
- * Finds or creates the entries of a snapshot's sites, and records the constant parts of the sites.
+ * Finds or creates the state of each site of a snapshot and of its peak. Records the constant parts
+ * of sites that are new or have changed. Returns 0 or -ENOMEM.
  */
 int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap);
 /*
- * Records changes in the states of sites. Then drops sites that have been absent for a long time.
+ * Records changes of the states of sites, and the blocks of sites if these have changed. Then
+ * forgets sites that have been absent for FORGET_AFTER snapshots. Returns 0 or -ENOMEM.
  */
 int recorder_add_states(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap);
 void recorder_free_sites(struct recorder *recorder);
 
-/* Records the holders of the sites that recorder_add_sites() has added. symbols may be NULL. */
+/*
+ * Records the chains of holders of the snapshot's sites. recorder_add_sites() must have been called
+ * before. `symbols` may be NULL. Returns 0 or a negative errno.
+ */
 int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
 			 struct symbol_backend *symbols, uint64_t deadline_ns);
 
-/* Records, for the sites of the snapshot, which memory is reachable only from their lost blocks. */
+/* Records which memory is reachable only from lost blocks, as sums for each pair of sites. */
 void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap);
 
 int recorder_add_python(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_growths(struct recorder *recorder, const struct snapshot *snap);
-/* Records the births of the sites that recorder_add_sites() has added. */
+/*
+ * Records blocks by time of allocation, for each site whose sums have changed. recorder_add_sites()
+ * must have been called before. Returns 0 or -ENOMEM.
+ */
 int recorder_add_births(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

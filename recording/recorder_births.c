@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records the births of blocks: the moments by which they are known, and the changes by site. */
+/*
+ * Records blocks by time of allocation ("births"): the list of earlier times that define the
+ * classes, and the changes of the classes of each site.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +11,8 @@
 #include "recording/recorder.h"
 
 /*
- * Records the moments of a snapshot: the number of each moment among those recorded before, counted
- * from 1, or 0 and its time.
+ * Records the snapshot's list of earlier times. A time that was in the previous list is recorded as
+ * its number in that list, counted from 1; any other time as 0 and its value.
  */
 static void put_moments(struct byte_buffer *bytes, const struct moments *before,
 			const struct moments *now)
@@ -25,7 +28,10 @@ static void put_moments(struct byte_buffer *bytes, const struct moments *before,
 	}
 }
 
-/* Returns the recorded births of a site, allocating them if needed; NULL if there is no memory. */
+/*
+ * Returns the classes of a site as recorded last. If there are none, allocates classes that are all
+ * 0. Returns NULL if there is no memory.
+ */
 static struct ages *births_of(struct recorded_site *entry)
 {
 	if (!entry->births)
@@ -50,7 +56,10 @@ static int add_site(struct section_buffer *section, const struct moments *before
 	recording_births_move(births, before, now);
 	recording_birth_words(births, recorded);
 	recording_birth_words(latest, words);
-	/* Record even a new site without births, so that readers know that it has none. */
+	/*
+	 * If nothing was recorded for this site yet, record its classes even if all of them are
+	 * empty, so that readers know this.
+	 */
 	if (!is_new && !memcmp(recorded, words, sizeof(words)))
 		return 0;
 	bytes_put_number(&section->bytes, entry->number - *next);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records which memory is reachable only from lost blocks. */
+/* Records the sums of memory that is reachable only from lost blocks. */
 #include "recording/recorder.h"
 
 /* Returns the number of a site, which must be in the snapshot. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the holders of sites' memory. If a holder is a block, the number of its site is recorded,
- * because the names of sites are recorded anyway. Any other holder is recorded as text, since it
- * cannot be named once the process has ended.
+ * Records the chains of holders of sites' blocks. A holder that is a block is recorded as the
+ * number of its site, whose names are recorded anyway. Any other holder is recorded as text,
+ * because it cannot be named once the process has ended.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "recording/recorder.h"
 #include "report/held_by.h"
 
-/* Returns the number of a site, counted from 1; 0 if it is unknown. */
+/* Returns the number of a site, plus 1. Returns 0 for NULL, or if the site was not recorded. */
 static uint64_t site_number(const struct recorder *recorder, const struct site *site)
 {
 	const struct recorded_site *entry = site ? hash_map_get(&recorder->by_id, site->id) : NULL;

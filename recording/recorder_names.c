@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records strings, processes and locations; each distinct one is recorded only once. */
+/* Records strings, processes and locations. Each of them is recorded only once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,10 @@
 #include "base/cleanup.h"
 #include "recording/recorder.h"
 
-/* Adds the bytes of an item to a section if the item is new. */
+/*
+ * Sets *ret to the number of an item. If the item is new, adds its bytes to the section. Returns 0
+ * or -ENOMEM.
+ */
 static int intern_in(struct intern *table, struct section_buffer *section, const void *bytes,
 		     size_t len, uint64_t *ret)
 {
@@ -124,7 +127,7 @@ static int location_number(struct recorder *recorder, const struct sym_location 
 	return err;
 }
 
-/* True if a location has a name, and a source line if there is any. */
+/* True if a location has a name, and no source line is still being looked up. */
 static bool is_named(const struct sym_location *location)
 {
 	return location && location->frame_cnt && location->frames[0].symbol &&
@@ -132,8 +135,8 @@ static bool is_named(const struct sym_location *location)
 }
 
 /*
- * Schedules the next lookup of a site's names. The intervals grow, because some code may never get
- * a name.
+ * Determines at which snapshot the names of a site are looked up again. The intervals grow, because
+ * some code never gets a name.
  */
 static void retry_later(struct recorder *recorder, struct recorded_site *entry)
 {

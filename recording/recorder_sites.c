@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the sites: their numbers, and the changes of their states. The number of a site is reused
- * when the site has been absent for a long time.
+ * Records sites: their constant parts, the changes of their states, and their blocks. The number of
+ * a site is reused after the site has been absent for a long time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,16 @@
 #include "report/trend.h"
 
 /*
- * Number of snapshots without a site after which the site's number is free. Readers reject the
- * reuse of a number while reports still remember the old site with that number.
+ * Number of snapshots without a site after which its number may be reused. Readers reject a number
+ * that is reused while reports still remember the old site.
  */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > HISTORY_POINTS_MAX, "numbers are free when reports have forgotten");
 
-/* Advances *from to the lowest unused number. All numbers below *from must be in use. */
+/*
+ * Advances *from to the lowest number that is not in use; all numbers below *from must be in use.
+ * Returns 0 or -ENOMEM.
+ */
 static int free_number(struct recorder *recorder, size_t *from)
 {
 	while (*from < recorder->site_cnt && recorder->sites[*from])
@@ -85,8 +88,8 @@ static void put_definition(struct section_buffer *section, const struct recorded
 }
 
 /*
- * Records the constant part of a site if it is new or has changed. It changes if frames of the
- * stack are resolved later.
+ * Records the constant part of a site if it is new or has changed. For example, it changes when
+ * frames of its stack are resolved later.
  */
 static int define(struct recorder *recorder, struct recorded_site *entry)
 {
@@ -140,8 +143,8 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		err = define(recorder, entry);
 	}
 	/*
-	 * Add the sites that are only in the peak, with their stacks as they were resolved at the
-	 * time of the peak.
+	 * Also add the sites that are only in the peak. Their stacks are those that were known at
+	 * the time of the peak.
 	 */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
@@ -251,7 +254,7 @@ int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
 	return err;
 }
 
-/* Records the peak if it has changed. A peak is recorded completely, not as changes. */
+/* Records the peak if it has changed. The whole peak is recorded, and not only its changes. */
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_PEAK];

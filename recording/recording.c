@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads recordings chunk by chunk. */
+/* Reads recordings, one chunk after another. */
 #include "recording/recording.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 }
 
 /*
- * Finds the location of a frame by the frame's index in the snapshot. This also works for a copy of
- * a site, because the copy points to the same frames.
+ * Finds the location of a frame by the position of the frame among all frames of the snapshot. This
+ * also works for a copy of a site, because its `frames` point to the same memory.
  */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)
@@ -119,8 +119,8 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 }
 
 /*
- * Reads the fields of fixed size at the beginning of a snapshot. Rejects a snapshot that is older
- * than the previous one.
+ * Reads the changes of a snapshot's fields of fixed size. Rejects a snapshot whose time is before
+ * that of the previous one.
  */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
@@ -161,7 +161,7 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	size_t cnt = bytes_take_cnt(from, SUMMARY_BYTES_MIN);
 	int err = from->failed ? -EBADMSG : 0;
 
-	/* Each process has at most one summary. */
+	/* A process has at most one summary. */
 	if (!err && cnt > recording->process_cnt)
 		err = -EBADMSG;
 	if (!err)
@@ -196,7 +196,7 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->huge = bytes_take_number(from);
 }
 
-/* Returns the number of parts that a footprint has in recordings of this format version. */
+/* Returns how many parts a footprint has in this version of the format. */
 static size_t footprint_parts(uint32_t version)
 {
 	if (version < RECORDING_WITH_FILES)
@@ -254,11 +254,12 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Sections of a chunk, in their order in the file. */
+/* The sections of a chunk, in their order in the file. */
 static const struct {
 	int (*take)(struct recording *recording, struct byte_reader *from);
-	size_t item_bytes;  /* minimum bytes of an item; 0 if take() reads the whole section */
-	unsigned int since; /* first version of the format that has the section */
+	/* minimum number of bytes of an item; 0 if take() reads a whole section */
+	size_t item_bytes;
+	unsigned int since; /* first version of the format with this section */
 } sections[] = {
 	{take_head, 0, 1},
 	{recording_take_string, 1, 1},
@@ -304,7 +305,10 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	return err || recording_has_room(recording) ? err : -EFBIG;
 }
 
-/* Reads and applies one chunk. Returns what recording__next() returns. */
+/*
+ * Reads the next chunk, and applies its changes to the state. Returns what recording__next()
+ * returns.
+ */
 static int read_chunk(struct recording *recording)
 {
 	cleanup_free uint8_t *bytes = NULL;

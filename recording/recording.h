@@ -14,32 +14,34 @@
  *             size, u32 CRC-32 of both numbers and the data; then the data, each chunk deflated
  *             separately by zlib (RFC 1950)
  *
- * The data of a chunk are the changes since the previous chunk, written as numbers of
- * base/byte_buffer.h:
+ * The data of a chunk are the changes since the previous chunk, in these sections. Numbers are
+ * written as in base/byte_buffer.h.
  *
- *   head      changes of the snapshot's words
+ *   head      changes of the snapshot's fields of fixed size, an array of 64-bit words
  *   strings   new strings, numbered from 1 through all chunks; 0 stands for no string
- *   locations new locations (the names of an address), numbered in the same way; 0 stands for an
+ *   locations new locations (the names of an address), numbered like strings; 0 stands for an
  *             unknown location
- *   processes new processes, numbered in the same way
+ *   processes new processes, numbered like strings
  *   sites     number (possibly reused) and constant part of each new site
  *   names     location of each frame, for each newly named site
- *   states    changes of words, for each site that changed, appeared or disappeared
+ *   states    changes of the site's amounts (64-bit words), for each site that changed, appeared
+ *             or disappeared
  *   blocks    all blocks, for each site whose blocks changed
  *   summaries summaries of processes
  *   tallies   tallies of processes
- *   peak      if it changed
- *   holders   chain of holders, for each site that has one in the proof: blocks by their sites,
- *             other holders as text
+ *   peak      the peak of outstanding memory and its sites, if it changed
+ *   holders   chain of holders of a site's blocks, for each site for which the proof found one;
+ *             a holder is recorded as the number of its site if it is a block, else as text
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
  *   python    containers and classes of Python that grow, allocator, and uncounted objects
  *   growths   slab caches and lines of kernel code that have grown most
- *   births    moments by which births are known; changes by site, after all births were moved
- *             from the previous moments to these
+ *   births    blocks by time of allocation: first a list of earlier times, which define the
+ *             classes; then the changes of the classes of each site. Before the changes are
+ *             applied, all sites are converted from the classes of the previous list.
  *
- * Each section after the head begins with the number of its items. Times of birth are stored
- * instead of ages, because they do not change while blocks age.
+ * Each section after the head begins with the number of its items. Blocks are stored with their
+ * times of allocation instead of their ages, because these times do not change.
  */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
@@ -49,13 +51,13 @@
 #include "report/report.h"
 #include "report/snapshot.h"
 
-/* Options of the recorded run. */
+/* Facts about the recorded run, as flags in the header. */
 enum recording_flag {
 	RECORDING_BLOCKS = 1 << 0, /* individual blocks are recorded */
 	RECORDING_AGES = 1 << 1,   /* ages of blocks are recorded; not set with -C */
 	RECORDING_PEAK = 1 << 2,
 	RECORDING_SUMMARY = 1 << 3,
-	/* Facts of struct run_facts; older recordings have none of them. */
+	/* The fields of struct run_facts. Older recordings have none of these flags. */
 	RECORDING_HAD_BEGUN = 1 << 4,
 	RECORDING_SIZE_FILTERS = 1 << 5,
 	RECORDING_WAS_YOUNG = 1 << 6,
@@ -63,20 +65,23 @@ enum recording_flag {
 
 struct recorder;
 
-/* Opens or creates the file. flags: enum recording_flag. Returns 0 or a negative errno. */
+/*
+ * Opens or creates the file, without changing its content. flags: set of enum recording_flag.
+ * Returns 0 or a negative errno.
+ */
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
 
 /*
- * Truncates the file and writes the header, before the first snapshot. Returns 0 or a negative
- * errno.
+ * Truncates the file and writes the header. Must be called before the first snapshot is added.
+ * Returns 0 or a negative errno.
  */
 int recorder__begin(struct recorder *recorder);
 
 /*
- * Appends a snapshot. symbols, which may be NULL, names new frames until deadline_ns
- * (CLOCK_MONOTONIC). Names and lines that are not known by then come with a later snapshot. If the
- * disk is full, the file stays as it was. Returns 0 or a negative errno.
+ * Appends a snapshot. Unless `symbols` is NULL, looks up the names of new frames until deadline_ns
+ * (CLOCK_MONOTONIC). Names and source lines that are not known by then are recorded with a later
+ * snapshot. If the disk is full, the file stays as it was. Returns 0 or a negative errno.
  */
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
 		  struct symbol_backend *symbols, uint64_t deadline_ns);
@@ -84,8 +89,8 @@ int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool f
 struct recording;
 
 /*
- * Begins to read a recording, and takes ownership of file. Returns 0; -ENOEXEC if the file is no
- * recording; -ENOTSUP if the recording is of a newer version; -ESPIPE for a pipe, because
+ * Begins to read a recording, and takes ownership of `file`. Returns 0; -ENOEXEC if the file is no
+ * recording; -ENOTSUP if a newer version of memleak has written it; -ESPIPE for a pipe, because
  * recordings are read twice; or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
@@ -96,8 +101,8 @@ unsigned int recording__flags(const struct recording *recording);
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * Reads the next snapshot. The names of its frames are available until another snapshot is read.
- * Returns 1 if there is a snapshot, 0 at the end, -EBADMSG if the rest of the file is truncated or
+ * Reads the next snapshot. The names of its frames are available until the next call. Returns 1 if
+ * there is a snapshot, 0 at the end of the file, -EBADMSG if the rest of the file is truncated or
  * damaged, -EFBIG if the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error,
  * no more snapshots can be read.
  */
@@ -107,13 +112,13 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* true if the snapshot was taken between two reports, and is in no report */
+	bool between; /* the snapshot was taken between two reports, and is in no report */
 };
 
-/* Like recording__next(), but returns only the time of the snapshot. */
+/* Like recording__next(), but only returns the time of the snapshot. */
 int recording__skip(struct recording *recording, struct recorded_moment *ret);
 
-/* Returns a backend that names the frames of the most recently read snapshot. */
+/* Returns a backend that returns the recorded names of the frames of the latest snapshot. */
 struct symbol_backend *recording__symbols(struct recording *recording);
 
 #endif
