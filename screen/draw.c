@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws, from top to bottom: title, sums, verdict, page, messages and keys. If there is no room for
- * all of these, leaves out the least important ones first.
+ * Draws, from top to bottom: title, sums, verdict, page (list, stack, facts or help), messages and
+ * keys. On a small terminal, leaves out the least important of these.
  */
 #include "screen/draw.h"
 
@@ -19,34 +19,46 @@
 
 #define LINE_MOST 512
 
-/* Colour pairs, as set up in terminal.c. */
+/* Colour pairs, whose numbers terminal.c assigns. */
 #define RED COLOR_PAIR(1)
 #define YELLOW COLOR_PAIR(2)
 #define CYAN COLOR_PAIR(3)
 
-/* Minimum terminal height at which a verdict is shown above the list. */
+/* Minimum terminal height in lines at which the verdict is shown above the list. */
 #define ROWS_FOR_VERDICT 14
 #define VERDICT_ROWS 2
-/* Minimum terminal width at which the number of blocks and stacks is shown. */
+/* Minimum terminal width in columns at which the number of blocks and stacks is shown. */
 #define COLUMNS_FOR_COUNTS 60
-/* Minimum terminal width at which the ages and charts of rows are shown. */
+/* Minimum terminal width in columns at which rows have an age and a chart. */
 #define COLUMNS_FOR_AGES 72
-/* Minimum width of the chart of the total. */
+/* Minimum width in columns of the chart of the total. */
 #define SPARK_LEAST 4
-/* Minimum terminal height at which charts have CHART_ROWS rows, and the load has a line. */
+/*
+ * Minimum terminal height in lines at which charts have CHART_ROWS lines, and memleak's own load
+ * has a line.
+ */
 #define ROWS_FOR_CHART 20
 #define CHART_ROWS 3
-/* Terminal column at which the chart of the total starts, if there is room for counts. */
+/*
+ * Minimum terminal column at which the chart of the total starts, on a terminal of
+ * COLUMNS_FOR_COUNTS or more columns.
+ */
 #define CHART_X 40
-/* Columns for the figures beside a chart of a stack, with a gap. */
+/* Width in columns of the figures at the left of a chart of a stack, including a gap. */
 #define FIGURE_WIDTH 14
 /* Percentage of a CPU above which memleak's own load is highlighted. */
 #define CPU_PERCENT_MOST 10
-/* Minimum columns for an arrow and the name of a caller, if the name has to be cut. */
+/* Minimum columns for the arrow and the name of a caller. If the name is longer, it is cut. */
 #define CALLER_LEAST 12
-/* Minimum terminal height at which source lines are shown. */
+/*
+ * Minimum terminal height in lines at which several source lines are shown; on a lower terminal,
+ * only the line of the selected function is shown.
+ */
 #define ROWS_FOR_SOURCE 18
-/* Minimum frames of a stack that are shown, if there is room, before its charts and its source. */
+/*
+ * The first frames of a stack, up to this number, take precedence over the charts and the source
+ * lines if there is not enough room for all.
+ */
 #define FRAMES_LEAST 6
 
 static int list_y = -1, list_rows;
@@ -64,7 +76,10 @@ static wchar_t shown_character(uint32_t character)
 {
 	if (character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0))
 		return (wchar_t)character;
-	/* Replace the signs of verdicts by ASCII characters. */
+	/*
+	 * The terminal cannot show the character: replace the signs of verdicts by ASCII
+	 * characters.
+	 */
 	return character == 0x25b2 ? L'^' : character == 0x2717 ? L'x' : L'?';
 }
 
@@ -87,7 +102,7 @@ static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 			break;
 		ret[cnt++] = shown;
 		columns += more;
-		/* Remember the longest part of the text that leaves room for an ellipsis. */
+		/* Remember the longest beginning of the text that leaves room for an ellipsis. */
 		if (columns < width) {
 			end_cnt = cnt;
 			end_columns = columns;
@@ -147,8 +162,8 @@ static void clock_text(int64_t wall_ns, char ret[16])
 struct chart {
 	const uint64_t *values;
 	size_t cnt;
-	uint64_t least;   /* value that is drawn with the lowest bar */
-	bool leaves_gaps; /* values of 0 have no bar */
+	uint64_t least;   /* value that has the lowest bar, which is one eighth of a line high */
+	bool leaves_gaps; /* values of 0 have no bar at all */
 };
 
 static struct chart chart_of(const uint64_t *values, size_t cnt)
@@ -160,7 +175,10 @@ static struct chart chart_of(const uint64_t *values, size_t cnt)
 	return ret;
 }
 
-/* Draws the part of a bar that is in one row, in eighths of the row. */
+/*
+ * Draws the part of a bar that is in one line of the terminal. eighths: height of this part in
+ * eighths of a line. is_single: the bar has no other lines.
+ */
 static void put_bar(int y, int x, int eighths, bool is_single)
 {
 	static const char ascii[] = "_.:-=+*#";
@@ -173,7 +191,9 @@ static void put_bar(int y, int x, int eighths, bool is_single)
 	mvaddwstr(y, x, text);
 }
 
-/* Draws a chart whose bars are at least one eighth of a row high. The largest one fills all rows.
+/*
+ * Draws a chart of `rows` lines. The lowest bar is one eighth of a line high, the highest bar fills
+ * all lines.
  */
 static void put_chart(int y, int x, int width, int rows, struct chart chart)
 {
@@ -201,7 +221,8 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 }
 
 /*
- * Returns the text at the right end of the title: the time of the mark, and the moment, "ENDED" or
+ * Returns the text at the right end of the title. It has the time at which the user set the mark.
+ * For a recording, it then has the number of the shown report ("moment 3 of 10"), else "ENDED" or
  * "PAUSED". is_short selects a shorter text for narrow terminals.
  */
 static void state_text(const struct model *model, bool is_short, char ret[80])
@@ -251,7 +272,9 @@ static void signed_amount(double bytes, char ret[SHORT_AMOUNT_SIZE + 1])
 	snprintf(ret, SHORT_AMOUNT_SIZE + 1, "%s%s", bytes < 0.5 ? "" : "+", amount);
 }
 
-/* Draws the total, and the number of blocks and stacks if there is room. Returns the next column.
+/*
+ * Draws the total bytes and, if there is room, the number of blocks and stacks. Returns the column
+ * after them.
  */
 static int draw_total(const struct shown_report *shown, int y, int x)
 {
@@ -324,7 +347,7 @@ static void draw_chart(const struct shown_report *shown, int y)
 		put_chart(y, x, COLS - x, CHART_ROWS, chart_of(shown->past, shown->past_cnt));
 }
 
-/* Draws the grouping, the open group and the filter, if there are any. */
+/* Draws how rows are grouped, the name of the open group, and the filter, if there are any. */
 static void draw_choice(const struct model *model, int y)
 {
 	int x = 0;
@@ -339,13 +362,16 @@ static void draw_choice(const struct model *model, int y)
 	attroff(CYAN);
 }
 
-/* True if a line of the verdict has the sign of a leak: text_write_sign() writes these signs. */
+/* True if a line of the verdict begins with a sign of a leak, as written by text_write_sign(). */
 static bool is_of_leak(const char *line)
 {
 	return !strncmp(line, "\u25b2", 3) || !strncmp(line, "\u2717", 3);
 }
 
-/* Draws the sentence of the verdict, and the first of the lines that explain it. */
+/*
+ * Draws the first VERDICT_ROWS lines of the verdict: its sentence, and lines that explain it.
+ * Returns the line below.
+ */
 static int draw_verdict(const struct model *model, int y)
 {
 	const char *at = model->shown->verdict;
@@ -365,8 +391,8 @@ static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 7, 10, 0};
 #define SHARE_WIDTH 5
 
 /*
- * Terminal column at which each column of the list starts; -1 for a column that does not fit. The
- * share is no enum screen_column: rows sorted by it are in the order of their bytes.
+ * Terminal column at which each column of the list starts; -1 for a column that does not fit. SHARE
+ * is no enum screen_column, because sorting by it would be the same as sorting by bytes.
  */
 struct layout {
 	int x[COLUMN_CNT];
@@ -384,8 +410,9 @@ static int add_column(int *x, int width)
 }
 
 /*
- * True if the change has a column. It has none at widths where names would have too little room,
- * unless there is a mark or rows are sorted by it.
+ * True if the list has the column CHANGE. At widths from COLUMNS_FOR_AGES to 99, names would have
+ * too little room: there, the list has this column only if there is a mark, or if rows are sorted
+ * by it.
  */
 static bool shows_change(const struct model *model)
 {
@@ -459,7 +486,10 @@ static attr_t style_of(const struct screen_row *row)
 	return A_NORMAL;
 }
 
-/* Returns a short verdict, for lists without a verdict column. */
+/*
+ * Returns a short verdict to be written before the name of a row; "" if the list has a verdict
+ * column.
+ */
 static const char *sign_of(const struct screen_row *row, const struct layout *layout)
 {
 	if (layout->x[COLUMN_VERDICT] >= 0)
@@ -482,7 +512,7 @@ static void draw_past(const struct screen_row *row, const struct layout *layout,
 		put_spark(y, layout->spark_x, layout->spark_width, row->spark, SPARK_CNT);
 }
 
-/* Draws the percentage that a row has of all outstanding bytes. */
+/* Draws the row's share of all outstanding bytes, as a percentage. */
 static void draw_share(const struct screen_row *row, uint64_t total, const struct layout *layout,
 		       int y)
 {
@@ -496,7 +526,7 @@ static void draw_share(const struct screen_row *row, uint64_t total, const struc
 	put_right(y, layout->share_x, SHARE_WIDTH, text);
 }
 
-/* Draws the caller of a row's function, unless there is room only for a few letters. */
+/* Draws the caller of a row's blamed function, unless only a few letters of its name would fit. */
 static void draw_caller(const struct screen_row *row, int y, int x)
 {
 	char text[LINE_MOST];
@@ -568,7 +598,10 @@ static void draw_list(struct model *model, int y, int end)
 			    : "no outstanding block passes --older and the other filters");
 }
 
-/* Returns the length of the part of a line that fits; the part ends at a blank if possible. */
+/*
+ * Returns the length of the part of a line that fits into `columns`. If possible, the part ends at
+ * a blank.
+ */
 static size_t part_of_line(const char *line, size_t len, size_t columns)
 {
 	size_t cnt = columns;
@@ -581,8 +614,8 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 }
 
 /*
- * Draws a text, beginning with line `from`, with long lines wrapped. Returns the total number of
- * lines.
+ * Draws a text, without its first `from` lines, and with long lines wrapped. Advances *y to the
+ * line below. Returns the number of lines of the whole text.
  */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {
@@ -656,7 +689,10 @@ static void draw_row_facts(const struct screen_row *row, int y)
 	attroff(A_REVERSE);
 }
 
-/* Draws the bytes of a stack since tracing began. Returns the column behind them. */
+/*
+ * Draws a chart of the bytes that a stack has held since tracing began. Returns the column after
+ * the chart and a gap.
+ */
 static int draw_history(const struct screen_row *row, uint64_t elapsed_ns, int y)
 {
 	struct chart chart = chart_of(row->spark, SPARK_CNT);
@@ -676,7 +712,7 @@ static int draw_history(const struct screen_row *row, uint64_t elapsed_ns, int y
 	return FIGURE_WIDTH + width + 3;
 }
 
-/* Draws the number of a stack's blocks by age, from the newest ones at the left. */
+/* Draws a chart of the number of a stack's blocks by age. The newest blocks are at the left. */
 static void draw_ages(const struct screen_row *row, int y, int x)
 {
 	const uint64_t ages[] = {row->newest_ns, row->median_ns, row->oldest_ns};
@@ -702,7 +738,10 @@ static void draw_ages(const struct screen_row *row, int y, int x)
 	}
 }
 
-/* Draws the history and the ages of a stack, if they end above `end`. Returns the next line. */
+/*
+ * Draws the charts of a stack's history and of the ages of its blocks, if there is room for them
+ * above line `end`. Returns the line below.
+ */
 static int draw_row_charts(const struct model *model, const struct screen_row *row, int y, int end)
 {
 	int x = 0;
@@ -792,13 +831,13 @@ static void draw_pages(struct model *model, const struct drawing *drawing, int y
 				 from > cnt ? from - cnt : 0, &y, end);
 		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
 	}
-	/* Do not scroll beyond the last line of the text. */
+	/* Limit `line`, so that scrolling ends when the last line of the text is visible. */
 	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
 }
 
 /*
- * Draws the latest unread messages in the lines above line `end`. Returns the line of the first
- * message drawn.
+ * Draws the latest unread messages above line `end`. Returns the line of the first message drawn;
+ * `end` if there are no messages.
  */
 static int draw_messages(const char *unread, int end)
 {
@@ -828,8 +867,8 @@ static bool has_load(const struct shown_report *shown)
 }
 
 /*
- * Draws memleak's own load at the right end of line y, yellow if it is high or events are lost.
- * Returns the width that remains.
+ * Draws memleak's own load at the right end of line `y`; in yellow if it is high or if anything was
+ * lost. Returns the width that remains for other text on the line.
  */
 static int draw_load(const struct shown_report *shown, int y)
 {
@@ -847,7 +886,10 @@ static int draw_load(const struct shown_report *shown, int y)
 	return COLS - len - 2;
 }
 
-/* Cuts a line of keys, which are separated by two blanks. Returns the length that fits. */
+/*
+ * Returns the length of the beginning of `keys` that fits into `width`. It ends between two keys,
+ * which are separated by two blanks.
+ */
 static int fitting_keys(const char *keys, int width)
 {
 	int len = (int)strlen(keys);
@@ -862,7 +904,7 @@ static const char *moment_keys(const struct model *model)
 	return model->recorded ? "  t T step  j jump" : "";
 }
 
-/* Composes the keys of the list, the most important ones first. */
+/* Writes the line of keys of the list page, the most important keys first. */
 static void list_keys(const struct model *model, char ret[LINE_MOST])
 {
 	bool is_traced = !model->recorded && !model->ended;
@@ -877,7 +919,10 @@ static void list_keys(const struct model *model, char ret[LINE_MOST])
 		 model->mark_ns ? "  M unmark  v verdict" : "  m mark  v verdict");
 }
 
-/* Draws what is being typed, and puts the cursor behind it. Returns false if nothing is typed. */
+/*
+ * Draws the filter or the number that the user is typing, and puts the cursor behind it. Returns
+ * false if the user is typing neither.
+ */
 static bool draw_typed(const struct model *model, int y)
 {
 	char number[24] = "";
@@ -891,7 +936,7 @@ static bool draw_typed(const struct model *model, int y)
 	return model->is_typing || model->is_jumping;
 }
 
-/* True if memleak's own load has a line of its own, below the keys. */
+/* True if memleak's own load has its own line, below the line of keys. */
 static bool has_load_line(const struct model *model)
 {
 	return LINES >= ROWS_FOR_CHART && has_load(model->shown);
@@ -908,7 +953,7 @@ static void draw_keys(const struct model *model)
 		snprintf(text, sizeof(text), "q back  %s%s%s",
 			 model->page == PAGE_STACK ? "Up Down source of a frame" : "Up Down move",
 			 model->page == PAGE_HELP ? "" : "  h help", moment_keys(model));
-	/* On a very low terminal, the list's heads are on the same line. */
+	/* Erase the line: on a very low terminal, it already has the heads of the list. */
 	move(y, 0);
 	clrtoeol();
 	if (y < LINES - 1)

@@ -9,19 +9,20 @@
 #include "screen/model.h"
 #include "screen/source.h"
 
-/* Data to be drawn in addition to the model. */
+/* Data to be drawn that the model does not have. */
 struct drawing {
 	struct source_reader *sources;
-	const char *log;     /* messages that memleak has logged, one per line */
-	const char *unread;  /* the part of log that was logged after the latest key press */
+	const char *log; /* messages that memleak has logged, one per line */
+	/* the part of `log` that was logged after the user last pressed a key */
+	const char *unread;
 	const char *waiting; /* text shown before the first report */
 };
 
 void draw(struct model *model, const struct drawing *drawing);
 
 /*
- * Returns the index, among the visible rows of the list, of the row at line y of the terminal;
- * negative if the line is not part of the list.
+ * Returns the index, among the visible rows of the list, of the row at line `y` of the terminal.
+ * Returns a negative number if the list is not at this line.
  */
 int draw_row_at(int y);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles reports and keys. Lists the rows again after each change of report, grouping, order or
- * filter.
+ * Handles reports and keys. After each change of the report, the grouping, the order or the filter,
+ * makes the list of rows again.
  */
 #include "screen/model.h"
 
@@ -83,7 +83,10 @@ static int64_t change_of(const struct model *model, const struct screen_row *row
 	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
 }
 
-/* Sets a mark: remembers the bytes of all stacks, so that their later change can be shown. */
+/*
+ * Sets the mark: remembers the bytes of each stack, so that the change since then can be shown.
+ * Sorts rows by this change.
+ */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
@@ -123,7 +126,10 @@ static void find_lines(struct model *model)
 	}
 }
 
-/* True if the filter matches the stack's process, or a function, file or module of the stack. */
+/*
+ * True if there is no filter, or if it matches the stack's process, or a function, file or module
+ * of the stack.
+ */
 static bool passes(const struct model *model, const struct screen_row *row)
 {
 	if (!*model->filter || has_word(row->process, model->filter) ||
@@ -146,7 +152,7 @@ static uint64_t hash_text(const char *text)
 
 /*
  * Returns the id of the group to which a row belongs. If rows are grouped by thread, `thread` is
- * the index of one of the row's threads.
+ * the index in row->threads of the thread whose part of the row is meant.
  */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
@@ -180,9 +186,9 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 }
 
 /*
- * Returns a copy of a row. If rows are grouped by thread, returns only the part that one of the
- * row's threads has allocated; the history and the ages of the part are unknown if the row has
- * several threads.
+ * Returns a copy of a row. If rows are grouped by thread and the row has several threads, the copy
+ * has only the bytes and blocks that one of these threads has allocated, without history, ages and
+ * results of a proof, which are not known by thread.
  */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
@@ -251,9 +257,10 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 }
 
 /*
- * Adds a row to its group; if rows are grouped by thread, adds each thread's part of the row to the
- * thread's group. If rows are not grouped or this group is open, adds the row or part to the list
- * instead. If another group is open, skips it.
+ * Adds a row to the list or to its group. If rows are grouped by thread, does this for each
+ * thread's part of the row, with the group of that thread. Adds it to the list if rows are not
+ * grouped, or if its group is open. Skips it if another group is open. Otherwise, adds it to the
+ * sums of its group.
  */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
@@ -312,7 +319,10 @@ static double value_of(const struct screen_row *row, enum screen_column column)
 	return 0;
 }
 
-/* Compares rows for sorting: names ascending, all other columns descending. */
+/*
+ * Compares rows for sorting: names in ascending order, values of all other columns in descending
+ * order. `inverted` reverses this order.
+ */
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct screen_row *one = *(const struct screen_row *const *)a;
@@ -350,8 +360,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row with the given id, which was selected before. Exception: if at_top is true, the
- * selection stays on the first row, whichever row that is now.
+ * Selects the row with the given id, which was selected before the list was made again. If there is
+ * none, or if at_top is true, the selection stays at the same position.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
@@ -401,8 +411,9 @@ static int make_rows(struct model *model)
 }
 
 /*
- * Lists the rows again. The selected row stays selected. Exception: while the list is shown and its
- * first row is selected, the new first row is selected.
+ * Makes the list of rows again. The row that was selected stays selected, even if its position
+ * changes. Exception: if the list is shown and its first row was selected, the new first row is
+ * selected.
  */
 static int list(struct model *model)
 {
@@ -565,7 +576,7 @@ static size_t utf8_encode(uint32_t character, char *ret)
 	return len;
 }
 
-/* Handles a key while the user types the filter. */
+/* Handles a key while the user types the filter. Keys that move the selection still work. */
 static int type(struct model *model, uint32_t key)
 {
 	size_t len = strlen(model->filter);
@@ -661,7 +672,7 @@ static enum screen_ask request_of(const struct model *model, uint32_t key)
 	}
 }
 
-/* Handles keys that work on every page of the screen. */
+/* Handles keys that work on every page of the screen. Returns the request that the key makes. */
 static enum screen_ask any_page(struct model *model, uint32_t key, int *err)
 {
 	if (!model->recorded && !model->ended && (key == 'p' || key == ' ')) {
@@ -696,7 +707,7 @@ static enum screen_ask other_page(struct model *model, uint32_t key, int *err)
 	return ASK_NOTHING;
 }
 
-/* Handles keys that work only in the list. Returns false for other keys. */
+/* Handles keys that work only on the list page. Returns false for other keys. */
 static bool list_key(struct model *model, uint32_t key, enum screen_ask *ret, int *err)
 {
 	if (key == '/')

@@ -11,7 +11,7 @@
 
 enum screen_view { VIEW_STACK, VIEW_PROCESS, VIEW_THREAD, VIEW_MODULE, VIEW_CNT };
 
-/* Columns in the order of display. */
+/* Columns of the list, in the order of display. */
 enum screen_column {
 	COLUMN_BYTES,
 	COLUMN_COUNT,
@@ -25,7 +25,7 @@ enum screen_column {
 
 enum screen_page { PAGE_LIST, PAGE_STACK, PAGE_FACTS, PAGE_HELP };
 
-/* Actions that the user requests by a key, and that the caller must carry out. */
+/* Requests that the user makes by a key, and that the caller must carry out. */
 enum screen_ask {
 	ASK_NOTHING,
 	ASK_QUIT,
@@ -37,11 +37,11 @@ enum screen_ask {
 	ASK_BASE,    /* set a baseline */
 	ASK_PAGE,    /* write an HTML page */
 	ASK_RECORD,  /* begin or end a recording */
-	ASK_THREADS, /* make a report with threads */
-	ASK_MOMENT,  /* show the moment wanted_moment of a recording */
+	ASK_THREADS, /* make a report that lists the threads of each stack */
+	ASK_MOMENT,  /* show the report number wanted_moment of a recording */
 };
 
-/* Keys that do not stand for a character. */
+/* Keys that do not stand for a character. Their numbers are above those of all characters. */
 enum screen_key {
 	KEY_IS_UP = 0x110000,
 	KEY_IS_DOWN,
@@ -72,48 +72,61 @@ struct model {
 	struct shown_report *newest; /* while paused: the latest report; NULL if there is none */
 	bool paused;
 	bool ended;    /* there will be no more reports */
-	bool recorded; /* the reports are from a recording */
+	bool recorded; /* the reports are those of a recording, and the user can move among them */
 	size_t moment, wanted_moment, moment_cnt;
 
 	enum screen_view view;
 	enum screen_column sort;
 	bool inverted;
 	char filter[FILTER_SIZE];
-	bool is_typing;  /* the filter is typed */
-	bool is_jumping; /* the number of a moment is typed */
+	bool is_typing;  /* the user is typing the filter */
+	bool is_jumping; /* the user is typing the number of a recorded report to jump to */
 	size_t typed_moment;
 	enum screen_page page;
-	/* Name and id of the group that is open; the name is NULL if no group is open. */
+	/*
+	 * Name and id of the open group, whose stacks are listed; the name is NULL if no group is
+	 * open.
+	 */
 	char *within;
 	uint64_t within_id;
 
 	struct screen_mark *marks;
 	size_t mark_cnt;
-	struct hash_map mark_of; /* marks, with the row's id as key */
-	int64_t mark_ns;         /* time of the mark; 0 if there is none */
+	struct hash_map mark_of; /* the elements of `marks`, with the row's id as key */
+	/* time of the report at which the user set the mark; 0 without a mark */
+	int64_t mark_ns;
 
-	struct screen_row *sums; /* rows to be listed: groups, stacks, or parts of stacks */
+	/* memory for the rows of the list: groups, stacks, or parts of stacks */
+	struct screen_row *sums;
 	size_t sum_cnt;
-	const struct screen_row **rows; /* rows listed */
+	/* the rows of the list in their order; pointers to `sums` */
+	const struct screen_row **rows;
 	size_t row_cnt;
-	size_t hidden_cnt; /* number of stacks hidden by the filter */
+	size_t hidden_cnt; /* number of stacks that the filter hides */
 	size_t selected;
-	size_t top;       /* first visible row */
-	size_t page_rows; /* number of visible rows; set by draw() */
-	size_t line;      /* selected line of a stack, or first visible line of a text */
-	size_t line_cnt;  /* number of possible values of `line`; set by draw() */
+	size_t top;       /* index of the first visible row */
+	size_t page_rows; /* number of rows that fit on the screen; set by draw() */
+	/*
+	 * on the page of a stack: index of the selected function; on a page of text: first visible
+	 * line
+	 */
+	size_t line;
+	size_t line_cnt; /* number of possible values of `line`; set by draw() */
 };
 
 void model_init(enum screen_view view, enum screen_column sort, struct model *ret);
 void model_deinit(struct model *model);
 
 /*
- * Shows a report; while the screen is paused, stores it as `newest`. Takes ownership of the report,
- * even on failure. Returns 0 or -ENOMEM.
+ * Shows a report. While the screen is paused, only stores the report as `newest`. Takes ownership
+ * of the report, even on failure. Returns 0 or -ENOMEM.
  */
 int model_show(struct model *model, struct shown_report *shown);
 
-/* Handles a key or character. Returns 0 or -ENOMEM. */
+/*
+ * Handles a key or character. *ret is the request that it makes, or ASK_NOTHING. Returns 0 or
+ * -ENOMEM.
+ */
 int model_key(struct model *model, uint32_t key, enum screen_ask *ret);
 
 /*
@@ -125,7 +138,7 @@ int model_point(struct model *model, size_t row, bool again);
 /* Returns the selected row; NULL if there is none. */
 const struct screen_row *model_selected(const struct model *model);
 
-/* Returns the name of a view: "stack", "process" and so on. */
+/* Returns the word for a view: "stack", "process", "thread" or "module". */
 const char *view_word(enum screen_view view);
 
 /* Returns the verdict on a row, such as "lost 5.00M", "leaks 97%" or "steady". */

@@ -21,7 +21,7 @@
 #include "sinks/output.h"
 #include "sinks/sink.h"
 
-/* Maximum bytes of messages kept. */
+/* Size of the buffer for log messages in bytes; the oldest messages are dropped when it is full. */
 #define LOG_MOST 65536
 
 struct screen {
@@ -33,12 +33,14 @@ struct screen {
 	bool is_open;
 	bool has_mouse;
 	bool wants_page;
-	char *page; /* the latest HTML page; NULL if there is none */
+	char *page; /* the latest HTML page that was made; NULL if there is none */
 	size_t page_len;
-	pthread_mutex_t log_lock; /* protects log: any thread may log messages */
+	/* protects `log` and its lengths, because any thread may log messages */
+	pthread_mutex_t log_lock;
 	char *log;
 	size_t log_len;
-	size_t read_len; /* length of the part of log that was logged before the latest key press */
+	/* length of the part of `log` that was logged before the user last pressed a key */
+	size_t read_len;
 };
 
 static void wake(struct screen *screen)
@@ -49,7 +51,7 @@ static void wake(struct screen *screen)
 		;
 }
 
-/* Drops the oldest lines until there is room for len bytes. */
+/* Drops the oldest log lines until there is room for `len` more bytes. */
 static void make_log_room(struct screen *screen, size_t len)
 {
 	while (screen->log_len && screen->log_len + len >= LOG_MOST) {
@@ -62,7 +64,7 @@ static void make_log_room(struct screen *screen, size_t len)
 	}
 }
 
-/* Adds a log line, which ends with a newline, to the messages. */
+/* Receives a log line, which ends with a newline, and adds it to the messages of the screen. */
 static void take_line(void *arg, const char *line, size_t len)
 {
 	struct screen *screen = arg;
@@ -221,7 +223,10 @@ static int point_at(struct screen *screen, const struct terminal_point *point)
 	return row < 0 ? 0 : model_point(&screen->model, (size_t)row, point->again);
 }
 
-/* Handles requests that concern only the terminal. Returns false for other requests. */
+/*
+ * Carries out requests that concern only the terminal. Returns false for other requests, which the
+ * caller must carry out.
+ */
 static bool serve(struct screen *screen, enum screen_ask ask)
 {
 	switch (ask) {
@@ -242,7 +247,7 @@ static bool serve(struct screen *screen, enum screen_ask ask)
 	}
 }
 
-/* Marks all messages as read; called when a key is pressed. */
+/* Marks all messages as read. Must be called when the user presses a key. */
 static void mark_as_read(struct screen *screen)
 {
 	pthread_mutex_lock(&screen->log_lock);
@@ -306,7 +311,7 @@ char *screen__file_name(const char *suffix)
 	return name;
 }
 
-/* Saves the report's HTML page to a new file. */
+/* Saves the HTML page in `page` to a new file. */
 static void save_page(struct screen *screen)
 {
 	cleanup_free char *name = screen__file_name("html");
@@ -352,7 +357,10 @@ void screen__want_page(struct screen *screen)
 		save_page(screen);
 }
 
-/* Lets the key thread work for a moment; called now and then while a large report is copied. */
+/*
+ * Lets the thread that handles keys work for a moment. Called at intervals while a large report is
+ * copied.
+ */
 static void breathe(void)
 {
 	fair_lock_release();
@@ -369,7 +377,10 @@ int screen__show(struct screen *screen, const struct report *report, struct scre
 		shown->load = load;
 		err = model_show(&screen->model, shown);
 	}
-	/* Keep the page of the final report, because it cannot be made later. */
+	/*
+	 * Make the page of the final report even without a request, because it cannot be made
+	 * later.
+	 */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);
 	if (!err && screen->wants_page)
@@ -384,7 +395,10 @@ void screen__end(struct screen *screen)
 	wake(screen);
 }
 
-/* Handles a request that the user makes after tracing has ended. */
+/*
+ * Handles a request that the user makes after tracing has ended: saves the HTML page, or logs that
+ * other requests are no longer possible.
+ */
 static void refuse(struct screen *screen, enum screen_ask ask)
 {
 	if (ask == ASK_PAGE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live screen (--live): shows reports as they come, and returns the requests that the user
- * makes by keys. Does not know where reports come from. Only screen__show() may be called outside
- * the key thread.
+ * The live screen (--live): shows reports as they arrive, and returns the requests that the user
+ * makes by keys. Does not know where reports come from. One thread handles keys and calls all
+ * functions but screen__show(), which another thread may call.
  */
 #ifndef SCREEN_SCREEN_H
 #define SCREEN_SCREEN_H
@@ -28,23 +28,24 @@ int screen__open(struct screen *screen);
  */
 void screen__close(struct screen *screen);
 
-/* Returns a descriptor that is readable when there is a key or something to draw. */
+/* Returns a descriptor that is readable when there is a key to handle or something to draw. */
 int screen__poll_fd(const struct screen *screen);
 /*
- * Handles keys until one of them makes a request. If none makes a request, draws the screen.
- * Returns 0 or a negative errno.
+ * Handles keys until one of them makes a request that the caller must carry out: *ret. If none
+ * does, sets *ret to ASK_NOTHING and draws the screen; if the terminal is gone, sets *ret to
+ * ASK_QUIT. Returns 0 or a negative errno.
  */
 int screen__next(struct screen *screen, enum screen_ask *ret);
 
 /*
- * Shows a report, and the load since the previous one. The calling thread must own the lock (see
- * base/fair_lock.h). Returns 0 or a negative errno.
+ * Shows a report, and the load that tracing has caused since the previous report. The calling
+ * thread must own the lock of base/fair_lock.h. Returns 0 or a negative errno.
  */
 int screen__show(struct screen *screen, const struct report *report, struct screen_load load);
 
 /*
- * Requests an HTML page of the next report; if tracing has ended, writes the page of the final
- * report.
+ * Requests that an HTML page of the next report be saved to a file. If tracing has ended, saves the
+ * page of the final report at once.
  */
 void screen__want_page(struct screen *screen);
 
@@ -57,7 +58,7 @@ bool screen__wants_threads(const struct screen *screen);
  */
 char *screen__file_name(const char *suffix);
 
-/* Called when there will be no more reports. */
+/* Must be called when there will be no more reports. */
 void screen__end(struct screen *screen);
 /*
  * Handles keys after screen__end(), until the user quits or a signal ends memleak. Returns 0 or a
@@ -66,8 +67,9 @@ void screen__end(struct screen *screen);
 int screen__stay(struct screen *screen);
 
 /*
- * For recordings: set the number of moments, set the moment that is shown next, and return the
- * moment that the user has requested.
+ * For recordings, whose reports ("moments") are numbered from 0. screen__begin_moments() sets their
+ * number, screen__at_moment() sets which one is shown next, and screen__wanted_moment() returns the
+ * one that the user has requested.
  */
 void screen__begin_moments(struct screen *screen, size_t cnt);
 void screen__at_moment(struct screen *screen, size_t at);

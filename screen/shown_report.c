@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies a report. The text of each function is made once and shared by all stacks. */
+/*
+ * Copies what the screen shows of a report. The text of each function is made once and shared by
+ * all stacks.
+ */
 #include "screen/shown_report.h"
 
 #include <errno.h>
@@ -20,21 +23,27 @@
 #include "sinks/verdict.h"
 
 #define NAME_MOST 100
-/* Number of rows copied between two calls of breathe(). */
+/* Number of rows that are copied between two calls of breathe(). */
 #define ROWS_AT_ONCE 200
 
 struct builder {
 	const struct report *report;
 	struct shown_report *shown;
-	struct hash_map lines; /* key: location; value: line of its first function */
-	struct hash_map names; /* key: address of a process, module or caller; value: its text */
-	struct hash_map files; /* key: address of a source path; value: its copy */
-	FILE *out;             /* stream in which texts are composed, one at a time */
+	/* key: address of a location; value: the lines of its functions, the innermost first */
+	struct hash_map lines;
+	/* key: address of a process, module or caller in the report; value: its text */
+	struct hash_map names;
+	/* key: address of a source path in the report; value: copy of the path */
+	struct hash_map files;
+	FILE *out; /* stream for composing one text at a time; see take_text() */
 	char *buf;
 	size_t len;
 };
 
-/* Returns the text written since the previous call; NULL if out of memory. */
+/*
+ * Returns a copy of the text that was written to `out` since the previous call; NULL if out of
+ * memory.
+ */
 static const char *take_text(struct builder *b)
 {
 	const char *ret;
@@ -87,7 +96,10 @@ static const char *keep_file(struct builder *b, const char *file)
 	return copy && !hash_map_set(&b->files, key, copy) ? copy : NULL;
 }
 
-/* Returns the functions of a location, which must have at least one; NULL if out of memory. */
+/*
+ * Returns the lines of the functions at a location, which must have at least one function; NULL if
+ * out of memory.
+ */
 static struct screen_line *lines_of(struct builder *b, const struct sym_location *location)
 {
 	uint64_t key = (uintptr_t)location;
@@ -114,7 +126,10 @@ static struct screen_line *lines_of(struct builder *b, const struct sym_location
 	return lines;
 }
 
-/* Returns the line for an address about which nothing is known. */
+/*
+ * Returns the line for an address of which neither function nor module is known; NULL if out of
+ * memory.
+ */
 static struct screen_line *unknown_line(struct builder *b, uint64_t frame)
 {
 	struct screen_line *line = arena_take(&b->shown->arena, sizeof(*line));
@@ -133,7 +148,7 @@ static bool is_named(const struct sym_location *location)
 	return location && location->frame_cnt;
 }
 
-/* Copies the functions of a stack, without start-up code, which is the same in all programs. */
+/* Copies the functions of a stack. Leaves out start-up code, which is alike in all programs. */
 static int copy_stack(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
 	size_t first = site->first_frame, end = fold_start(site), cnt = 0;
@@ -179,7 +194,10 @@ static int copy_notes(struct builder *b, const struct report_site *site, struct 
 	return row->notes ? 0 : -ENOMEM;
 }
 
-/* Returns the text of a process, module or caller if it was made before; else returns NULL. */
+/*
+ * Returns the text that keep_text() has stored for a process, module or caller; NULL if there is
+ * none.
+ */
 static const char *kept_text(struct builder *b, const void *key)
 {
 	return hash_map_get(&b->names, (uintptr_t)key);
@@ -194,7 +212,10 @@ static const char *keep_text(struct builder *b, const void *key)
 	return text;
 }
 
-/* Sets the caller of the blamed function, as the line of a verdict names it. */
+/*
+ * Sets row->caller to the caller of the blamed function, if the line of a verdict would name a
+ * caller.
+ */
 static int copy_caller(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
 	struct stack_pos pos = site->blamed;
@@ -248,7 +269,10 @@ static int by_tid(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-/* Sums up the blocks of a stack by thread. With sampling, scales the sums up. */
+/*
+ * Sums up the blocks of a stack by thread. If blocks are sampled, scales the sums up to the totals
+ * of the stack.
+ */
 static int copy_threads(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
 	struct screen_thread *threads;
@@ -284,8 +308,8 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 }
 
 /*
- * Stores the outstanding bytes at SPARK_CNT moments. The moments are at equal intervals, and the
- * last one is now.
+ * Stores the outstanding bytes at SPARK_CNT points in time, which are at equal intervals. The last
+ * point is the time of the report.
  */
 static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 		       uint64_t ret[SPARK_CNT])
@@ -479,7 +503,10 @@ int shown_report__keep_proof(struct shown_report *shown, const struct shown_repo
 	return err;
 }
 
-/* Interpolates between the bounds of an age class; `part` of its blocks are younger. */
+/*
+ * Estimates an age in an age class. `part` is the share of the class's blocks that are younger.
+ * Assumes that the blocks are spread evenly over the ages of the class.
+ */
 static uint64_t age_within(const struct screen_row *row, size_t class, double part)
 {
 	uint64_t low = age_class_ns(class), high = row->oldest_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads source lines in threads; each thread owns the data that it needs. */
+/* Reads source lines in threads. A thread and the reader share only the data of one job. */
 #include "screen/source.h"
 
 #include <errno.h>
@@ -15,8 +15,9 @@
 #include "base/text_lines.h"
 
 /*
- * A request to read lines of a file. Until done is set, only the thread uses the lines. The last
- * user frees the job.
+ * A request to read lines of a file, for one thread. Until `done` is set, only this thread may use
+ * `text.lines`. The thread and the reader each hold a reference; the last of them to drop it frees
+ * the job.
  */
 struct job {
 	struct source_text text;
@@ -27,7 +28,7 @@ struct job {
 
 struct source_reader {
 	int wake_fd;
-	struct job *job; /* the latest job; NULL if there is none */
+	struct job *job; /* the latest job; NULL before the first */
 };
 
 static void job_put(struct job *job)
@@ -113,7 +114,10 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* Start one thread at a time, so that a hanging file system blocks only one. */
+		/*
+		 * Start no second thread while one is running, so that a hanging file system blocks
+		 * only one.
+		 */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads lines of a source file in a separate thread, for which nothing waits: the target chooses
- * the path, and the file system there may hang.
+ * Reads lines of a source file in a separate thread, for which no other thread waits: the traced
+ * program chooses the path, and the file system there may hang.
  */
 #ifndef SCREEN_SOURCE_H
 #define SCREEN_SOURCE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lines shown before and after the requested line. */
+/* Number of lines that are shown before the requested line, and number of lines after it. */
 #define SOURCE_AROUND 3
 
 struct source_text {
@@ -24,8 +24,9 @@ int source_reader__new(int wake_fd, struct source_reader **ret);
 void source_reader__free(struct source_reader *reader);
 
 /*
- * Returns the requested line and the lines around it. Returns NULL if the requested line does not
- * exist, or has not been read yet: when it has been read, the reader writes to wake_fd.
+ * Returns the requested line and the lines around it. Returns NULL if this line does not exist or
+ * has not been read yet. After reading it, the reader writes to wake_fd, and the caller must ask
+ * again. NULL is also returned while the reader is still reading another line.
  */
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
 					     unsigned int line);

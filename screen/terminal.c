@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Restores the terminal when memleak ends for any reason except SIGKILL. Keys that normally send
- * signals are read as characters, so that they do not end memleak during a report.
+ * Takes over the terminal, and restores it when memleak ends for any reason except SIGKILL. Keys
+ * that normally send signals, such as Ctrl-C, are read as characters, so that they do not end
+ * memleak during a report.
  */
 #include "screen/terminal.h"
 
-/* Must be included before <term.h>, which defines macros such as lines. */
+/* Must be included before <term.h>, which defines macros with names such as `lines`. */
 #include "screen/model.h"
 
 #include <curses.h>
@@ -20,7 +21,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Maximum time in milliseconds between Esc and the rest of a function key's sequence. */
+/*
+ * Maximum time in milliseconds between the Esc character and the rest of the sequence that a
+ * function key sends.
+ */
 #define ESCAPE_MS 25
 
 static struct termios before;
@@ -55,7 +59,7 @@ static void resized(int sig)
 	errno = saved;
 }
 
-/* Signal handler. Restores the terminal, using only async-signal-safe calls. */
+/* Handles a signal that ends memleak. Restores the terminal, using only async-signal-safe calls. */
 static void ended(int sig)
 {
 	if (is_open && write(STDOUT_FILENO, leave, strlen(leave)) >= 0)
@@ -64,9 +68,9 @@ static void ended(int sig)
 }
 
 /*
- * Installs the handler for crashes (unless sanitizers handle them) and for termination signals. The
- * handler receives termination signals only after signals_release_end(): until then, they are
- * blocked and read from a signalfd.
+ * Installs the handler for crashes, unless sanitizers handle them, and for SIGTERM, SIGINT and
+ * SIGHUP. The handler receives these three signals only after signals_release_end(): until then,
+ * they are blocked and read from a signalfd.
  */
 static void catch_ends(void)
 {

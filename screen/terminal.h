@@ -10,29 +10,32 @@
 const char *terminal_fault(void);
 
 /*
- * Takes over the terminal. wake_fd is an eventfd, which is written when the terminal's size
+ * Takes over the terminal. wake_fd is an eventfd, to which memleak writes when the terminal's size
  * changes. Returns 0 or a negative errno.
  */
 int terminal_open(int wake_fd, bool colour);
 /* Restores the terminal; may be called more than once. */
 void terminal_close(void);
-/* Restores the terminal and stops memleak until it is continued (fg). */
+/*
+ * Restores the terminal and stops memleak until the user continues it (fg). Then takes over the
+ * terminal again.
+ */
 void terminal_suspend(void);
-/* Uses the current size of the terminal from now on. */
+/* Adapts to the current size of the terminal. */
 void terminal_resize(void);
 /* Makes the next refresh redraw everything. */
 void terminal_redraw(void);
 void terminal_mouse(bool on);
 
-/* A position clicked with the mouse. */
+/* The line that was clicked with the mouse. */
 struct terminal_point {
 	int y;
-	bool again; /* double click */
+	bool again; /* the click was a double click */
 };
 
 /*
- * Returns the next key: an enum screen_key or a character. Returns 0 for a mouse click, or -1 if
- * there is no key.
+ * Returns the next key: an enum screen_key or a character. Returns 0 for a mouse click, which is
+ * stored in *point, or -1 if there is no key.
  */
 int64_t terminal_key(struct terminal_point *point);
 
