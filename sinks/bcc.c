@@ -25,7 +25,7 @@ static int bcc_report(FILE *out, const struct report *report)
 		core_write_text(&part);
 	verdict_write_text(&part);
 	text_begin_line(&part);
-	/* Scripts parse this line, so it has the plural even for 1 stack. */
+	/* Scripts parse this line, so the word is always "stacks", even for 1 stack. */
 	fprintf(out, "Top %zu %s%s with outstanding allocations:\n",
 		report->by == BY_STACK ? report->runtime_init_from : report->group_cnt, word,
 		text_plural(word));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a heap census: a table by chunk size, the totals, and a comparison with the memory of the
- * processes.
+ * Writes a heap census: a table of chunks by size, the totals of the heap, and how much of the
+ * resident and swapped memory of the processes is in the heap.
  */
 #include "sinks/census.h"
 
@@ -13,12 +13,13 @@
 
 struct column {
 	enum heap_use use;
-	const char *word;  /* heading of the column */
-	const char *words; /* description in the line of totals */
+	const char *word;  /* heading of the column in the table by chunk size */
+	const char *words; /* description of the column's sum in the line "heap:" */
 };
 
 /*
- * Columns for a core file, which only records whether a chunk was in use, and not who allocated it.
+ * Columns of the table for a core file, which only shows whether a chunk was in use, and not who
+ * allocated it.
  */
 static const struct column columns_of_core[] = {{HEAP_OLDER, "used", "used"},
 						{HEAP_FREE, "free", "free"}};
@@ -34,7 +35,7 @@ struct shown_table {
 	size_t column_cnt;
 };
 
-/* Prepares the table. Returns false if the report has no census. */
+/* Selects the census and the columns of its table. Returns false if the report has no census. */
 static bool table_of(const struct report *report, struct shown_table *ret)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -130,7 +131,7 @@ static void write_amount(FILE *out, uint64_t bytes)
 	fputs(amount, out);
 }
 
-/* Writes an amount and its description; nothing if bytes is 0. */
+/* Writes `before`, an amount and `words`; nothing if `bytes` is 0. */
 static void write_part(FILE *out, const char *before, uint64_t bytes, const char *words)
 {
 	if (!bytes)
@@ -180,7 +181,7 @@ static void write_memory(FILE *out, const struct heap_census *census)
 	fputc('\n', out);
 }
 
-/* Writes which memory the census leaves out. */
+/* Writes which chunks, arenas, lists and processes the numbers of the census leave out. */
 static void write_unknown(FILE *out, const struct heap_census *census)
 {
 	if (census->elsewhere.count) {

@@ -8,9 +8,9 @@
 #include "report/report.h"
 #include "sinks/json_writer.h"
 
-/* None of these functions writes anything if the report has no census. */
+/* All functions of this header write nothing if there is no census. */
 void census_write_text(FILE *out, const struct report *report);
-/* Writes the lines of text that follow the table of chunk sizes. */
+/* Writes the lines of text about the heap as a whole, which follow the table of chunk sizes. */
 void census_write_facts(FILE *out, const struct report *report);
 void census_write_html(FILE *out, const struct report *report);
 /* Writes the JSON key "census". */

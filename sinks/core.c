@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "sinks/json_parts.h"
 
-/* Maximum threads listed */
+/* Maximum number of threads that are listed */
 #define THREADS_MOST 8
 
 static void write_thread(FILE *out, const struct core_thread *thread)

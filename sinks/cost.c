@@ -14,8 +14,9 @@ static unsigned int percent(double share)
 }
 
 /*
- * Suggests ways to lower the cost. Sampling cannot avoid traps: a call that is not sampled still
- * costs the trap at its entry, but hardly anything else.
+ * Suggests ways to lower the cost of tracing. With sampling, a call that is not sampled still costs
+ * the trap of the probe at its entry, but hardly anything else. So sampling cannot lower the cost
+ * below that of these traps.
  */
 static void write_ways_out(const struct text_part *part)
 {

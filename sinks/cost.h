@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the cost of tracing, as text and as JSON. If the cost is not known, writes nothing. */
+/*
+ * Writes how much CPU time tracing takes from the traced processes, as text and as JSON. Writes
+ * nothing if this is not known.
+ */
 #ifndef SINKS_COST_H
 #define SINKS_COST_H
 

@@ -84,8 +84,9 @@ static void write_sums(struct json_writer *json, const struct count_row *row)
 }
 
 /*
- * Writes the name of a row and, unless the row is a function, its pid or cgroup id. The name and
- * the id are null for COUNT_OTHERS, the row with the calls that belong to no other row.
+ * Writes the name of a row and, unless rows are functions, its pid or cgroup id. In the row
+ * COUNT_OTHERS, which has the calls of all processes or cgroups without a row of their own, the pid
+ * or cgroup id is null.
  */
 static void write_json_name(struct json_writer *json, enum count_by by, const struct count_row *row)
 {

@@ -113,7 +113,7 @@ static void write_blamed(FILE *out, const struct report_site *shown)
 	fputc(',', out);
 }
 
-/* Writes the stack as in the format "folded". */
+/* Writes the stack of a site as in the format "folded". */
 static int write_stack(FILE *out, const struct report_site *shown)
 {
 	cleanup_free char *stack = NULL;

@@ -7,7 +7,11 @@
 
 #include "report/diff.h"
 
-/* Write the first line and the last lines of the text. */
+/*
+ * diff_write_moments() writes the first line of the text, with the times of both snapshots.
+ * diff_write_sums() writes its last lines: the numbers of stacks, the totals, and the change of
+ * resident memory.
+ */
 void diff_write_moments(FILE *out, const struct diff *diff);
 void diff_write_sums(FILE *out, const struct diff *diff);
 

@@ -15,7 +15,10 @@
 #include "base/file_id.h"
 #include "base/write_all.h"
 
-/* Creates a temporary file. It gets the owner, the group and the mode of the old file. */
+/*
+ * Creates a temporary file, whose name is made from the template `path`. The file gets the owner,
+ * the group and the mode of the old file.
+ */
 static int open_beside(char *path, int old_fd)
 {
 	int fd = mkostemp(path, O_APPEND | O_CLOEXEC);
@@ -32,8 +35,8 @@ static int open_beside(char *path, int old_fd)
 }
 
 /*
- * Writes a new file and renames it to path. After a failure, *done is false if overwriting the old
- * file may still work.
+ * Writes a new file and renames it to `path`. After a failure, `*done` tells whether to give up: it
+ * is false if the old file may still be overwritten in place.
  */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {

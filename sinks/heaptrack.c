@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes the output format of heaptrack's interpreter (file format 3) for heaptrack_print and
- * heaptrack_gui. The file lists events in order of time, from the oldest known moment to now:
+ * heaptrack_gui. The file lists events in order of time, from the oldest point in the history of a
+ * site to the last report:
  *     v VERSION FORMAT   X COMMAND   c MILLISECONDS   # COMMENT
  *     s LENGTH TEXT   i ADDRESS MODULE [FUNCTION FILE LINE]...   t CODE PARENT   a SIZE TRACE
  *     + ALLOCATION    - ALLOCATION
  * Numbers are in hexadecimal. The numbers of s, i and t begin with 1, those of a with 0.
  *
- * Each allocation and each free takes a line. The blocks that a site gains between two reports are
- * written with their average size, rounded so that the sum of bytes is exact. If a site has many
- * blocks, a block of the file stands for several.
+ * Each allocation and each free takes a line. The blocks that are added to a site between two
+ * reports are written with their average size, rounded so that the sum of bytes is exact. If a site
+ * has many blocks, a block of the file stands for several of them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,12 +28,12 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum blocks in the file, as the sum of the largest block counts of all sites. This limits the
- * file to a few hundred kilobytes.
+ * Maximum number of blocks in the file: the sum, over all sites, of the largest number of blocks
+ * that a site ever has. This limits the file to a few hundred kilobytes.
  */
 #define MAX_BLOCKS 100000
 
-/* Blocks of the same size. */
+/* Blocks of a site that have the same size and that the file allocates at the same time. */
 struct batch {
 	uint64_t size;
 	size_t allocation;
@@ -71,8 +72,9 @@ struct heaptrack_file {
 };
 
 /*
- * Returns a stack with facts about all blocks of a site: the process, the scale, and why the stack
- * is incomplete. The facts are frames outside the site's outermost function.
+ * Returns a stack of made-up functions with facts about a site: its process, how many allocations
+ * each block of the file stands for, and why the stack is incomplete. The site's own functions are
+ * added to this stack as callees.
  */
 static size_t outer_trace(struct heaptrack_file *file, const struct site_output *output)
 {
@@ -131,8 +133,8 @@ static bool fits(const struct heaptrack_file *file, uint64_t share)
 }
 
 /*
- * Returns the maximum blocks that one site may have in the file, so that all sites together have at
- * most MAX_BLOCKS. Returns at least 1.
+ * Returns the maximum number of blocks that one site may have in the file, so that all sites
+ * together have at most MAX_BLOCKS. Returns at least 1.
  */
 static uint64_t share_of(const struct heaptrack_file *file)
 {
@@ -176,8 +178,8 @@ static int by_time(const void *left, const void *right)
 }
 
 /*
- * Writes frees of the site's blocks, beginning with those written last, until allocations alone can
- * bring the site to the totals of the event.
+ * Writes frees of the site's blocks until allocations alone can bring the site to the totals of the
+ * event. Frees the blocks that were written last first.
  */
 static void write_frees(struct heaptrack_file *file, const struct event *event)
 {
@@ -228,7 +230,8 @@ static void write_allocations(struct heaptrack_file *file, const struct event *e
 }
 
 /*
- * Writes the frees of a moment before its allocations, so that the file does not show a false peak.
+ * Writes all events, in order of time. Of the events of one report, writes all frees before all
+ * allocations, so that the file does not show a false peak.
  */
 static void write_events(struct heaptrack_file *file)
 {
@@ -270,7 +273,8 @@ static void write_sites(struct heaptrack_file *file, const struct report *report
 }
 
 /*
- * Writes facts about the report as comment lines, because the format has no other place for them.
+ * Writes facts about the report as comment lines, because the file format has no other place for
+ * facts.
  */
 static void write_facts(struct heaptrack_file *file, const struct report *report)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes strings, code addresses and stacks of a heaptrack file. Each has a line of its own, before
- * the first line that refers to it.
+ * Writes strings, code addresses and stacks of a heaptrack file. Each string, address and stack has
+ * a line of its own, before the first line that refers to it.
  */
 #include "sinks/heaptrack_names.h"
 
@@ -23,8 +23,8 @@ size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, con
 }
 
 /*
- * Returns the number of a string. Returns 0 if there is no text, because 0 means "no string" in the
- * file.
+ * Returns the number of a string. Returns 0 for an empty text or NULL, because 0 means "no string"
+ * in the file.
  */
 static size_t string_number(struct heaptrack_names *names, const char *text)
 {
@@ -59,7 +59,10 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].symbol);
 		string_number(names, location->frames[i].file);
 	}
-	/* The lines of all strings were written above, so none of them interrupts this line. */
+	/*
+	 * All strings of this line have been written by now, so string_number() does not insert a
+	 * line into this one.
+	 */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {
 		const struct sym_frame *function = &location->frames[i];

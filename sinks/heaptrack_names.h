@@ -8,7 +8,10 @@
 #include "base/intern.h"
 #include "report/report.h"
 
-/* Numbers begin with 1; the number 0 means "none". The parent of an outermost function is 0. */
+/*
+ * The numbers of strings, code addresses and stacks each begin with 1; the number 0 means "none".
+ * The parent of the outermost function of a stack is 0.
+ */
 struct heaptrack_names {
 	FILE *out;
 	struct intern strings;
@@ -18,14 +21,14 @@ struct heaptrack_names {
 };
 
 /*
- * Returns the number of the stack that extends the stack `parent` by one call, including all
- * functions inlined at the call's address.
+ * Returns the number of the stack that has one more call than the stack `parent`: the call at
+ * `frame`, with all functions inlined there.
  */
 size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t frame,
 		      const struct sym_location *location);
 /*
- * Returns the number of the stack that extends the stack `parent` by a made-up function, whose name
- * is a formatted remark.
+ * Returns the number of the stack that has one more function than the stack `parent`: a made-up
+ * one, whose name is a formatted remark.
  */
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);

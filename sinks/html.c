@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a self-contained page: the head and the facts of a text report, in the same words, and
- * charts, which html/report.js draws in the browser from JSON data in the page.
+ * Writes a self-contained HTML page. The page has the head and the facts of a text report, in the
+ * same words, and charts. html/report.js draws the charts in the browser from JSON data in the
+ * page.
  */
 #include "sinks/html.h"
 
@@ -35,8 +36,8 @@ static const char body[] =
 	;
 
 /*
- * Writes the text of an element. Escapes HTML, and turns the control characters for styles into
- * tags. The text must be printable UTF-8.
+ * Writes the text of an HTML element. Escapes HTML, and turns the control characters TEXT_MARK_…
+ * that begin and end a style into tags. The text must be printable UTF-8.
  */
 static void write_text(FILE *out, const char *text)
 {
@@ -60,7 +61,9 @@ static void write_text(FILE *out, const char *text)
 	}
 }
 
-/* Function that writes a text about a report or about a difference. */
+/*
+ * Type of functions that write a text about a report or about a difference between two snapshots.
+ */
 typedef void write_words(FILE *out, const void *about);
 
 /* Returns the text that `write` writes, to be freed; NULL if there is no memory. */
@@ -107,7 +110,7 @@ static int write_facts(FILE *out, write_words *write, const void *about)
 	return 0;
 }
 
-/* Writes the head of a text report; its first line becomes the title. */
+/* Writes the head of a text report. Its first line becomes the heading of the page. */
 static int write_head(FILE *out, write_words *write, const void *about)
 {
 	cleanup_free char *head = words_of(write, about);

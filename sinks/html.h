@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes HTML pages other than those of the sink: a live report, and a difference. */
+/*
+ * Writes the HTML pages that `--format html` does not write: the live page of --listen, and the
+ * page of `memleak diff`.
+ */
 #ifndef SINKS_HTML_H
 #define SINKS_HTML_H
 
@@ -17,8 +20,8 @@
 #define HTML_POLICY_LIVE HTML_POLICY "; connect-src 'self'"
 
 /*
- * Write a page that asks its server for newer reports, and a page with a difference. Both functions
- * return 0 or -ENOMEM.
+ * html_write_live() writes a page that asks its server for newer reports. html_write_diff() writes
+ * a page with the difference between two snapshots. Both functions return 0 or -ENOMEM.
  */
 int html_write_live(FILE *out, const struct report *report);
 int html_write_diff(FILE *out, const struct diff *diff);

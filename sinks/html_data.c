@@ -40,7 +40,10 @@ struct value {
 /* A process for which the page draws amounts over time. */
 struct past {
 	const struct process *process;
-	/* The longest history of any site of the process; NULL if there is none. */
+	/*
+	 * The longest history of any site of the process. Its points also have the amounts of the
+	 * whole process. NULL if no site of the process has a history.
+	 */
 	const struct site_history *history;
 };
 
@@ -79,7 +82,8 @@ static void value_write(FILE *out, const char *id, struct value *value)
 }
 
 /*
- * Returns the index that stands for a sequence of bytes. Indices begin with 0, as in a JSON array.
+ * Returns the index that stands for a sequence of bytes in `table`. Indices begin with 0, as in a
+ * JSON array.
  */
 static size_t number_of(struct page *page, struct intern *table, const void *bytes, size_t len,
 			bool *is_new)
@@ -91,8 +95,8 @@ static size_t number_of(struct page *page, struct intern *table, const void *byt
 }
 
 /*
- * Returns the index of a string. Escapes the string as for terminals, because browsers, too, obey
- * characters that change the direction of writing.
+ * Returns the index of a string. Escapes the string as for terminals: browsers also obey characters
+ * that change the direction of writing.
  */
 static size_t string_number(struct page *page, const char *text)
 {
@@ -163,7 +167,10 @@ static size_t function_number(struct page *page, const struct function *function
 	return number;
 }
 
-/* Returns 1 + the index of a function's source line; 0 if the page does not show it. */
+/*
+ * Returns 1 + the index of the string with a function's line of source code; 0 if the page does not
+ * show this line.
+ */
 static size_t source_number(struct page *page, const struct frame_walk *walk, const char *file,
 			    unsigned int line)
 {
@@ -193,8 +200,9 @@ static size_t function_of(struct page *page, const struct frame_walk *walk)
 }
 
 /*
- * Writes the functions of a stack, from the outermost to the caller of the allocator. Returns the
- * number of functions.
+ * Writes the functions of a stack, from the outermost function to the one that called the
+ * allocator. Sets *blamed and *through to the positions of the functions shown->blamed and
+ * shown->through. Returns the number of functions.
  */
 static size_t write_functions(struct page *page, const struct report_site *shown, size_t *blamed,
 			      size_t *through)
@@ -225,8 +233,8 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 }
 
 /*
- * Returns the name of a folded row: the name of a library, or of a function of a recursion. Returns
- * NULL if there is no memory.
+ * Returns the name of a row that stands for folded frames: the library that all these frames are
+ * in, or the function that a recursion repeats. Returns NULL if there is no memory.
  */
 static char *row_name(const struct fold *fold)
 {
@@ -246,8 +254,9 @@ static char *row_name(const struct fold *fold)
 }
 
 /*
- * Writes an entry of the JSON array "inside": the index of the first frame of a row, the number of
- * its frames, and the function that stands for them.
+ * Writes three numbers of the JSON array "inside" for a row that stands for folded frames: the
+ * index of the first of these frames, their number, and the index of a made-up function with the
+ * row's name.
  */
 static void write_row(struct page *page, const struct fold *fold, size_t at)
 {
@@ -265,8 +274,9 @@ static void write_row(struct page *page, const struct fold *fold, size_t at)
 }
 
 /*
- * Writes which frames a text report folds: those of each folded row, beginning with the innermost
- * row, and the start-up frames, which all programs have.
+ * Writes which frames a text report folds. The array "inside" has the folded rows, beginning with
+ * the innermost one. "start" is the number of start-up frames at the outer end of the stack; all
+ * programs have such frames.
  */
 static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
 {
@@ -357,8 +367,8 @@ static void write_trend(struct json_writer *json, const struct report *report,
 }
 
 /*
- * Writes the notes that a text report has in parentheses. Leaves out notes about a proof, which the
- * page shows elsewhere.
+ * Writes the notes that a text report has in parentheses below a site. Leaves out the notes about a
+ * proof, which the page shows elsewhere.
  */
 static void write_notes(struct page *page, const struct report *report,
 			const struct report_site *shown)
@@ -429,8 +439,8 @@ static void write_process(struct page *page, const struct report_site *shown)
 	if (!process)
 		return;
 	/*
-	 * The image number is not enough: a difference may compare two runs, and each run numbers
-	 * its images from the start. So the pid is part of the key, too.
+	 * An image number counts the execs of one run of memleak, and a difference may compare two
+	 * runs. So the pid is part of the key, in addition to the image number.
 	 */
 	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
 	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);
@@ -449,7 +459,10 @@ static void write_process(struct page *page, const struct report_site *shown)
 	json_unsigned(&page->report.json, "process", number);
 }
 
-/* Writes an entry of the JSON arrays "ages", "births" and "sizes": class, bytes and blocks. */
+/*
+ * Writes an entry of the JSON arrays "ages", "births" and "sizes": number of the class, bytes and
+ * blocks. Skips a class without blocks.
+ */
 static void write_class(struct json_writer *json, size_t class, uint64_t bytes, uint64_t count)
 {
 	if (!count)
@@ -468,10 +481,10 @@ static void write_ages(struct json_writer *json, const char *key, const struct a
 }
 
 /*
- * Writes a site's amounts by age, by birth and by size. Births are only known by earlier moments of
- * the snapshot: class c has the blocks that were allocated after c of these moments. Sizes are only
- * known if the snapshot lists the blocks. Size class c has the blocks below 2^c bytes that are in
- * no lower class.
+ * Writes a site's blocks by age, by time of allocation ("births") and by size, as sums for each
+ * class. "births" is left out if the snapshot has no list of earlier times; class c of "births" has
+ * the blocks that were allocated after the first c of these times. "sizes" is left out if the
+ * report does not list blocks; class c of "sizes" has the blocks from 2^(c-1) to 2^c - 1 bytes.
  */
 static void write_classes(struct json_writer *json, const struct report *report,
 			  const struct report_site *shown)
@@ -534,7 +547,10 @@ static void write_site(struct page *page, const struct report *report,
 	json_end_object(&page->report.json);
 }
 
-/* Writes the sites of losses and of suspects, in the order of their lines in the report. */
+/*
+ * Writes the sites of proven losses and then of suspects, in the order of their lines in the
+ * report.
+ */
 static void write_verdict_sites(struct page *page, const struct report *report)
 {
 	json_begin_array(&page->report.json, "told");
@@ -577,8 +593,8 @@ static void write_peak(struct page *page, const struct report *report)
 }
 
 /*
- * Writes, for each process, its name and its amounts over time. The times are those of the
- * process's site with the longest history.
+ * Writes, for each process, its name and its total amounts over time. The points in time are those
+ * of the site that has the longest history of all sites of the process.
  */
 static void write_processes(struct page *page)
 {
@@ -620,7 +636,7 @@ static void write_rss(struct json_writer *json, const struct rss_past *past)
 	json_end_array(json);
 }
 
-/* Writes the moments by which the births of blocks are known, in milliseconds. */
+/* Writes the times that separate the classes of "births" (see write_classes()), in milliseconds. */
 static void write_earlier(struct json_writer *json, const struct moments *earlier)
 {
 	if (!earlier->cnt)
@@ -652,7 +668,9 @@ static void write_report(struct page *page, const void *about)
 	write_rss(json, report->rss_past);
 }
 
-/* Writes a difference: the shown sites, with their amounts in both snapshots. */
+/*
+ * Writes a difference between two snapshots: the shown sites, with their amounts in both snapshots.
+ */
 static void write_diff(struct page *page, const void *about)
 {
 	struct json_writer *json = &page->report.json;

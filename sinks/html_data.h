@@ -8,7 +8,10 @@
 #include "report/diff.h"
 #include "report/report.h"
 
-/* Write the data from which the page draws its charts. Both functions return 0 or -ENOMEM. */
+/*
+ * html_write_data() writes the data from which a report's page draws its charts,
+ * html_write_diff_data() the data for the page of a difference. Both functions return 0 or -ENOMEM.
+ */
 int html_write_data(FILE *out, const struct report *report);
 int html_write_diff_data(FILE *out, const struct diff *diff);
 

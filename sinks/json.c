@@ -104,7 +104,10 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-/* Adds to an object the amount of each reach, such as REACH_DEFINITE. */
+/*
+ * Adds to an object the bytes and blocks of each reachability, from REACH_DEFINITE to
+ * REACH_REACHABLE.
+ */
 static void write_kinds(struct json_writer *json, const struct reach_sum *of)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)
@@ -194,7 +197,10 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Begins the object for a function, with its numbers of paths (stacks) and of processes. */
+/*
+ * Begins the JSON object of a function. Writes the keys of `site`, which is one of the function's
+ * sites, and the numbers of the function's paths (stacks) and processes.
+ */
 static void begin_function(struct json_writer *json, const struct report *report,
 			   const struct report_site *site, size_t paths, size_t processes)
 {
@@ -205,8 +211,8 @@ static void begin_function(struct json_writer *json, const struct report *report
 }
 
 /*
- * Writes the functions with proven losses. Numbers about the loss are sums over all paths (stacks)
- * of the function; the keys of a site are those of the path that has lost most.
+ * Writes the functions with proven losses. "lost", "lost_with_them" and "lost_per_s" are sums over
+ * all paths (stacks) of the function. All keys of a site are those of the path that has lost most.
  */
 static void write_proven_losses(struct json_writer *json, const struct report *report)
 {
@@ -292,7 +298,8 @@ static void write_group(struct json_writer *json, const struct report *report,
 }
 
 /*
- * Writes groups, each with its largest sites. The array "sites" of the report itself is then empty.
+ * Writes the groups of --by, each with its largest sites. The array "sites" of the report is then
+ * empty.
  */
 static void write_groups(struct json_writer *json, const struct report *report)
 {
@@ -379,7 +386,8 @@ static void write_ended_processes(struct json_writer *json, const struct ended_p
 }
 
 /*
- * Writes the parts of processes' footprints that grow without being traced; nothing if none grows.
+ * Writes, for each process, the parts of its footprint that grow without being traced, such as
+ * anonymous memory. Writes nothing if there are none.
  */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {

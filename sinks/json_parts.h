@@ -12,7 +12,10 @@ void json_write_id(struct json_writer *json, uint64_t id);
 void json_write_process(struct json_writer *json, const struct process *process);
 /* Writes "stack". */
 void json_write_stack(struct json_writer *json, const struct report_site *shown);
-/* Writes "culprit" and "through". Their values are indices into the array "stack". */
+/*
+ * Writes "culprit" and "through": the positions, in the array "stack", of the blamed function and
+ * of the library function that it called.
+ */
 void json_write_blamed(struct json_writer *json, const struct report_site *shown);
 /* Writes "stack_end". */
 void json_write_end(struct json_writer *json, enum stack_end end);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes JSON as a stream. The only state is a flag that is set if a comma must come before the
- * next value.
+ * Writes JSON as a stream. The state between calls is a flag that is set if a comma must come
+ * before the next value.
  */
 #include "sinks/json_writer.h"
 
@@ -25,7 +25,10 @@ static void write_unit(FILE *out, uint32_t unit)
 	fprintf(out, "\\u%04" PRIx32, unit);
 }
 
-/* Escape more than JSON requires, because people read this text on terminals, too. */
+/*
+ * Writes a character, escaped if necessary. Escapes more than JSON requires, because people also
+ * read this text on terminals.
+ */
 static void write_character(FILE *out, uint32_t character, const char *bytes, size_t len)
 {
 	static const char short_from[] = "\"\\\b\f\n\r\t";
@@ -46,8 +49,8 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 }
 
 /*
- * Writes the plain characters at the beginning of text; if there are none, the first character.
- * Returns the number of bytes of text that were used.
+ * Writes the characters at the beginning of `text` that need no escaping or, if there are none, the
+ * first character. Returns the number of bytes that were used.
  */
 static size_t write_some(const struct json_writer *json, const char *text, size_t left)
 {

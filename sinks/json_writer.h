@@ -17,7 +17,9 @@
 struct json_writer {
 	FILE *out;
 	bool comma; /* a comma must come before the next value */
-	/* Escape strings so that they cannot look like markup; json_init() clears this flag. */
+	/*
+	 * Escape strings so that HTML does not take them for markup; json_init() clears this flag.
+	 */
 	bool in_html;
 };
 

@@ -15,13 +15,15 @@
 
 struct cache_sum {
 	const char *name;
-	bool is_cache; /* false if the name is that of a kind */
+	bool is_cache; /* true if `name` is a slab cache, false if it is a kind of memory */
 	uint64_t bytes;
 	uint64_t count;
 	size_t stacks;
 };
 
-/* Sums of kernel memory by cache; memory that belongs to no cache is summed by kind */
+/*
+ * Sums of kernel memory by slab cache; memory that belongs to no slab cache is summed by its kind
+ */
 struct cache_sums {
 	struct cache_sum *items;
 	size_t cnt, cap;
@@ -62,7 +64,7 @@ static void write_amount(FILE *out, double bytes)
 	fputs(text, out);
 }
 
-/* Ends a line with the caches that hold the most memory, and frees the sums. */
+/* Completes a line with the entries of `sums` that hold the most memory, and frees `sums`. */
 static void write_caches(FILE *out, struct cache_sums *sums)
 {
 	uint64_t left = sums->bytes;
@@ -82,7 +84,10 @@ static void write_caches(FILE *out, struct cache_sums *sums)
 	free(sums->items);
 }
 
-/* Adds up the kernel memory that can be reclaimed, or that cannot. */
+/*
+ * Sums up the outstanding kernel memory that the kernel can reclaim; if `reclaimable` is false, the
+ * memory that it cannot reclaim.
+ */
 static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 {
 	struct cache_sums sums = {0};
@@ -96,7 +101,10 @@ static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 	return sums;
 }
 
-/* Writes which outstanding kernel memory can be reclaimed, and which cannot, if there is any. */
+/*
+ * Writes how much of the outstanding kernel memory the kernel can reclaim, and how much it cannot.
+ * Writes nothing if no kernel memory is outstanding.
+ */
 static void write_outstanding(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;
@@ -118,8 +126,8 @@ static void write_outstanding(const struct text_part *part)
 }
 
 /*
- * Writes which caches or lines of code have grown most. `before` is written before the first.
- * Writes nothing if none has grown.
+ * Writes which slab caches or lines of kernel code, as selected by `kind`, have grown most. The
+ * text `before` precedes the first. Writes nothing if none has grown.
  */
 static void write_growths(FILE *out, const struct snapshot *snap, enum kernel_growth_kind kind,
 			  const char *before)

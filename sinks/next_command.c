@@ -13,8 +13,9 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /*
- * Interval and number of reports: with a proof, and with other options. A proof reports blocks as
- * lost only if they were definite twice.
+ * Interval in seconds and number of reports of the advised command: PROOF_TIMES with --prove, TIMES
+ * with other options. A run with --prove needs two reports, because blocks count as lost only if
+ * two consecutive proofs find them definite.
  */
 #define PROOF_TIMES "15 2"
 #define TIMES "5 12"
@@ -39,8 +40,8 @@ static bool is_running(const struct report *report, const struct process *proces
 }
 
 /*
- * Writes the command that shows more of a process with the given options. If these are NULL or the
- * process is not running, writes nothing and returns false.
+ * Writes a command with which memleak shows more of a process, with the given options. Writes
+ * nothing and returns false if `options` is NULL or the process is not running.
  */
 static bool write_options(FILE *out, const struct report *report, const char *options,
 			  const struct process *process)
@@ -89,7 +90,10 @@ static const struct process *only_process(const struct report *report)
 	return ret;
 }
 
-/* Writes the options that this run is known to have, except those that conflict with `added`. */
+/*
+ * Writes the options that this run is known to have. Leaves out -K if `added` is -f, because they
+ * conflict.
+ */
 static void write_own_options(FILE *out, const struct report *report, const char *added)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -107,8 +111,8 @@ static void write_own_options(FILE *out, const struct report *report, const char
 }
 
 /*
- * Writes the command that repeats this run for a process with one more option. If the process is
- * not running, writes nothing and returns false.
+ * Writes a command for one process, with the options of this run and one more, `added`. If the
+ * process is not running, writes nothing and returns false.
  */
 static bool write_again(FILE *out, const struct report *report, const char *added,
 			const struct process *process)
@@ -122,7 +126,11 @@ static bool write_again(FILE *out, const struct report *report, const char *adde
 	return true;
 }
 
-/* Writes the command for a run that takes twice as long as this run, within limits. */
+/*
+ * Writes the command for a run that takes twice as long as this run, but at least LEAST_INTERVAL_S
+ * and at most MOST_INTERVAL_S per report. Writes nothing unless exactly one traced process is
+ * running, or only the kernel is traced.
+ */
 static void write_longer(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;

@@ -25,7 +25,7 @@ static bool is_file_of(int fd, const struct stat *st)
 
 /*
  * Returns the real path of the document. Returns NULL if the document cannot be replaced: it is
- * stdout, is not a regular file, is also open as stdout or stderr, or no longer has this path.
+ * stdout, is no regular file, is also open as stdout or stderr, or `path` no longer names it.
  */
 static char *find_document(int fd, const char *path)
 {
@@ -75,7 +75,10 @@ int output_empty(struct output *out)
 {
 	struct stat st;
 
-	/* Do not truncate a document here: it is replaced when the new one is complete. */
+	/*
+	 * Do not truncate a document that can be replaced: it must stay until the new document is
+	 * complete.
+	 */
 	if (out->fd <= STDERR_FILENO || out->path || fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
 	    !ftruncate(out->fd, 0))
 		return 0;
@@ -124,8 +127,8 @@ FILE *output_begin(struct output *out)
 }
 
 /*
- * Writes the buffer. If a write to a file of --output fails, append_all() removes the incomplete
- * report from the file.
+ * Writes the buffer. If the output is a file of --output that is no replaceable document, and a
+ * write fails, append_all() removes the incomplete report from the file.
  */
 static int write_whole(struct output *out)
 {

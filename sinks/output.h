@@ -15,7 +15,10 @@ struct output {
 	int fd;
 	const char *name; /* name for messages */
 	bool document;
-	/* Path of the document; NULL if the output is no document, or cannot be replaced. */
+	/*
+	 * Path of the document; NULL if the output is no document, or if the document cannot be
+	 * replaced.
+	 */
 	char *path;
 	char *buf;
 	size_t len;
@@ -23,15 +26,16 @@ struct output {
 };
 
 /*
- * Opens the output; path is NULL for stdout. If `document` is true, each report replaces the
- * previous one. If `binary` is true and the output is a terminal, fails. Logs what failed.
+ * Opens the output; `path` is NULL for stdout. If `document` is true, each report replaces the
+ * previous one. If `binary` is true, a terminal is refused. Logs errors. Returns 0, -ENOTTY for a
+ * refused terminal, or another negative errno.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
 /* True if the file of --output is the file at path, even if their paths differ. */
 bool output_is(const struct output *out, const char *path);
 /*
- * Truncates the file of --output. Must be called only when it is certain that a report will be
- * written.
+ * Truncates the file of --output, unless it is a document that can be replaced. Must be called only
+ * when it is certain that a report will be written. Returns 0 or a negative errno.
  */
 int output_empty(struct output *out);
 void output_deinit(struct output *out);
@@ -47,15 +51,19 @@ bool output_wants(const struct output *out, bool final);
  * and NO_COLOR is not set.
  */
 bool output_has_colour(const struct output *out, enum colour colour);
-/* Stores the size of the terminal; 0 rows if the output is no terminal. */
+/*
+ * Stores the size of the terminal. Stores 0 rows if the output is no terminal, or if its size is
+ * not known.
+ */
 void output_size(const struct output *out, unsigned int *rows, unsigned int *columns);
 
-/* Returns a stream to which a report is printed; NULL if there is no memory. */
+/* Returns a stream in memory to which a report is printed; NULL if there is no memory. */
 FILE *output_begin(struct output *out);
 
 /*
- * Writes the buffered report. Returns -EPIPE if the reader has closed the pipe. Logs all errors
- * except -EPIPE and -ENOMEM.
+ * Writes the report that was printed to the stream. Returns 0, -EPIPE if the reader has closed the
+ * pipe, or another negative errno. Logs all errors except -EPIPE and a lack of memory for the
+ * stream.
  */
 int output_end(struct output *out);
 

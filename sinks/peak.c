@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the peak as text and as JSON. The sites of the peak are indented like those of a group. */
+/*
+ * Writes the peak of outstanding memory as text and as JSON. The sites of the peak are indented,
+ * like the sites of a group.
+ */
 #include "sinks/peak.h"
 
 #include <inttypes.h>
@@ -8,7 +11,10 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/* True if all memory of the peak was freed before memleak could copy its sites. */
+/*
+ * True if outstanding memory had a peak, but was freed before memleak could copy the sites of the
+ * peak.
+ */
 static bool has_no_copy(const struct peak *peak)
 {
 	return !peak->t0_ns && peak->highest_bytes;
@@ -21,7 +27,10 @@ static const struct peak *peak_of(const struct report *report)
 	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
-/* Writes how much more was outstanding at the real peak than when its sites were copied. */
+/*
+ * Writes how much higher the true peak was than the amount outstanding when its sites were copied;
+ * nothing if it was not higher.
+ */
 static void write_higher(const struct text_part *part, const struct peak *peak)
 {
 	uint64_t more = peak->highest_bytes - peak->bytes;

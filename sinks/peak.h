@@ -13,7 +13,7 @@
 void peak_write_fact(const struct text_part *part);
 /* Writes the line with the totals of the peak, and the sites of the peak, indented by one step. */
 void peak_write_text(const struct text_part *part);
-/* Writes the JSON object "peak"; null if no memory has been outstanding. */
+/* Writes the JSON object "peak"; null if no memory was ever outstanding. */
 void peak_write_json(struct json_writer *json, const struct report *report);
 
 #endif

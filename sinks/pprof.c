@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a heap profile (profile.proto, compressed) for pprof and for other readers of its format.
- * The profile contains names, so it can be read on machines that do not have the programs.
+ * The profile contains the names of functions and files, so machines that do not have the traced
+ * programs can read it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,9 +21,10 @@
 #define GZIP_MEMORY 8
 
 /*
- * Returns the number of all blocks that reports have seen, divided by the number of outstanding
- * blocks. Blocks that were freed before any report saw them are not counted. The same ratio is used
- * for bytes, because the sizes of freed blocks are not known.
+ * Returns the ratio by which outstanding amounts are multiplied to estimate all allocations of a
+ * site: the number of all its blocks that reports have seen, divided by those of them that are
+ * outstanding. Blocks that were freed before any report saw them are not counted. Bytes are
+ * multiplied by the same ratio, because the sizes of freed blocks are not known.
  */
 static double seen_per_block(const struct site_history *history)
 {
@@ -97,8 +99,8 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 	uint64_t addr = frame_address(frame, location);
 
 	/*
-	 * Use the offset in the file: a memory address has no meaning without mappings, which
-	 * recordings do not have.
+	 * Use the offset in the module's file: a memory address has no meaning without mappings,
+	 * which recordings do not have.
 	 */
 	if (site->space != SPACE_KERNEL && location && location->module && !location->mapping.end)
 		addr = location->module_offset;
@@ -106,8 +108,8 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 }
 
 /*
- * Writes the kernel and its modules in brackets: without brackets, pprof would search for files
- * with these names.
+ * Adds the location of a frame, and returns its id. Modules of kernel frames are in brackets:
+ * without brackets, pprof would search for files with these names.
  */
 static uint64_t add_place(struct profile *profile, const struct site *site, uint64_t frame,
 			  const struct sym_location *location)
@@ -184,7 +186,7 @@ static void add_period(struct profile *profile, const struct sampling *sampling)
 
 /*
  * Adds the mapping of the program first, because pprof takes the first mapping for the program.
- * Uses the file of the outermost function, because this function is usually in the program.
+ * Uses the module of the outermost function, which is usually the program.
  */
 static void add_program(struct profile *profile, const struct report_site *shown)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Builds a profile. Each object gets a number according to its content, so equal objects are added
- * only once.
+ * Builds a profile in pprof's format. An object (a string, mapping, function or location) is found
+ * by its content, so equal objects are added only once.
  */
 #include "sinks/profile.h"
 
@@ -14,8 +14,8 @@
 #include "base/escape.h"
 
 /*
- * Makes room for one more item in an array, whose capacity is a power of two. Returns NULL if there
- * is no memory; the array is then unchanged.
+ * Returns the array with room for one more item. The capacity of the array is a power of two.
+ * Returns NULL if there is no memory; the array is then unchanged.
  */
 static void *make_room(void *array, size_t cnt, size_t size)
 {
@@ -35,8 +35,9 @@ static void *make_room(void *array, size_t cnt, size_t size)
 	})
 
 /*
- * Returns the number of an object, given the bytes that identify it. Numbers begin with 1; 0 means
- * that there is no memory. Sets *fresh if the profile does not have the object yet.
+ * Returns the number of an object, such as a function, given the bytes that identify it. Numbers
+ * begin with 1; 0 means that there is no memory. Sets *fresh if the profile does not have the
+ * object yet.
  */
 static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
 			  size_t len, bool *fresh)
@@ -229,8 +230,8 @@ static uint64_t location_number(struct profile *profile, const Pprof__Location *
 }
 
 /*
- * Adds a location, and takes ownership of `place`. Returns the id of an equal location if there is
- * one, else a new id.
+ * Adds a location, and takes ownership of `place`. If the profile already has an equal location,
+ * returns its id, else a new id. Returns 0 if there is no memory.
  */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {

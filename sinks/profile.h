@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Builds a profile in pprof's format. Strings, mappings, functions and locations are stored once,
- * even if they are added several times. If there is no memory, functions set err, and later calls
- * do nothing.
+ * even if they are added several times. If memory runs out, `err` is set, and later calls do
+ * nothing.
  */
 #ifndef SINKS_PROFILE_H
 #define SINKS_PROFILE_H
@@ -26,8 +26,8 @@ void profile_init(struct profile *profile);
 void profile_deinit(struct profile *profile);
 
 /*
- * Returns the index of a string in the string table. The string is made printable UTF-8; NULL
- * counts as "".
+ * Returns the index of a string in the string table of the profile. The stored string is printable
+ * UTF-8. NULL is stored as "".
  */
 int64_t profile_string(struct profile *profile, const char *text);
 
@@ -41,17 +41,17 @@ void profile_add_comment(struct profile *profile, const char *text);
  */
 uint64_t profile_location(struct profile *profile, uint64_t address, const char *module,
 			  const struct sym_location *location);
-/* Returns the id of a made-up location, which only has a name. */
+/* Returns the id of a made-up location, which has a name instead of an address. */
 uint64_t profile_named(struct profile *profile, const char *name);
 
 /* Returns an empty sample, or NULL if there is no memory. */
 Pprof__Sample *profile_add_sample(struct profile *profile);
 void profile_add_frame(struct profile *profile, Pprof__Sample *sample, uint64_t location_id);
 void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t value);
-/* Adds a label to a sample: a text, or a number if text is NULL. */
+/* Adds a label to a sample: `text`, or `number` if `text` is NULL. */
 void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
 		       const char *text, int64_t number);
-/* Adds a label to a sample: a number with its unit. */
+/* Adds a label to a sample: a number with its unit, such as "bytes". */
 void profile_add_number(struct profile *profile, Pprof__Sample *sample, const char *key,
 			int64_t number, const char *unit);
 

@@ -9,17 +9,20 @@
 #include "report/keepers.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
-/* Minimum rate that is written without a fraction, and minimum rate that is written as a rate */
+/*
+ * Rates from RATE_WHOLE on are written without a fraction. Rates below RATE_MIN are written as an
+ * amount and a duration.
+ */
 #define RATE_WHOLE 10
 #define RATE_MIN 0.1
 
-/* Size of the symbol of a place. */
+/* Size of a symbol that is made from a place's function and file, such as "py::f:app.py". */
 #define SYMBOL_BYTES (sizeof("py:::") + 2 * PYTHON_TEXT_BYTES)
 
-/* The line that grows a container. */
+/* The script line that adds items to a container. */
 struct keeper {
 	struct sym_frame frame;
-	char symbol[SYMBOL_BYTES]; /* memory for the symbol of the frame, if needed */
+	char symbol[SYMBOL_BYTES]; /* memory for frame.symbol, if the symbol is made from a place */
 };
 
 static double per_s(uint64_t more, uint64_t for_ns)
@@ -27,7 +30,9 @@ static double per_s(uint64_t more, uint64_t for_ns)
 	return for_ns ? (double)more * NSEC_PER_SEC / (double)for_ns : 0;
 }
 
-/* Writes the class of a container without a name of its own: "a list", "an OrderedDict". */
+/*
+ * Writes the class of a container that has no name: "a list", "an OrderedDict", or "another list".
+ */
 static void write_one(FILE *out, const char *class, bool is_another)
 {
 	const char *article = *class && strchr("AEIOUaeiou", *class) ? "an " : "a ";
@@ -36,7 +41,10 @@ static void write_one(FILE *out, const char *class, bool is_another)
 	escape_puts(out, class);
 }
 
-/* is_another: the container before this one has the same name. */
+/*
+ * Writes the name and the class of a container. is_another: the container listed before it has the
+ * same name and class.
+ */
 static void write_name(FILE *out, const struct python_container *container, bool is_another)
 {
 	switch (container->named_by) {
@@ -65,7 +73,10 @@ static void write_name(FILE *out, const struct python_container *container, bool
 	}
 }
 
-/* Writes a growth as "20 items/s", or as "16 items in 600 s" if it is slow. unit: "" or " items" */
+/*
+ * Writes a growth as "20 items/s" or, if its rate is below RATE_MIN, as "16 items in 600 s". unit:
+ * "" or " items".
+ */
 static void write_rate(FILE *out, uint64_t more, uint64_t for_ns, const char *unit)
 {
 	double rate = per_s(more, for_ns);
@@ -81,7 +92,7 @@ static void write_item_rate(FILE *out, const struct python_container *container)
 	write_rate(out, container->more, container->for_ns, " items");
 }
 
-/* Makes the frame of a place; symbol is its memory. */
+/* Returns a frame for a place in a script. The frame's symbol is stored in `symbol`. */
 static struct sym_frame place_frame(const struct python_place *place, char symbol[SYMBOL_BYTES])
 {
 	snprintf(symbol, SYMBOL_BYTES, "py::%s:%s", place->function, place->file);
@@ -89,8 +100,8 @@ static struct sym_frame place_frame(const struct python_place *place, char symbo
 }
 
 /*
- * Finds the line that adds items to a container, or the line that took the memory for them. False
- * if neither is known.
+ * Finds the script line that adds items to a container; if it is not known, the script line that
+ * allocated the memory for its items. Returns false if neither is known.
  */
 static bool find_keeper(const struct report *report, const struct python_container *container,
 			struct keeper *ret)
@@ -114,7 +125,10 @@ static void write_keeper(FILE *out, const struct sym_frame *keeper, size_t name_
 	text_write_short_source(out, keeper);
 }
 
-/* Returns the class whose place is known; NULL if there is none. */
+/*
+ * Returns the first growing class for which it is known where its objects are created; NULL if
+ * there is none.
+ */
 static const struct python_class *placed_class(const struct python_growth *python)
 {
 	for (size_t i = 0; i < python->class_cnt; i++)
@@ -144,7 +158,7 @@ static void write_placed(FILE *out, const struct python_class *class, bool is_fi
 	fputc(')', out);
 }
 
-/* Writes what grows if the line that adds items to a container is not known. */
+/* Writes what grows if no script line is known that adds items to a container. */
 static void write_without_keeper(FILE *out, const struct python_growth *python, size_t name_max)
 {
 	const struct python_class *class = placed_class(python);
@@ -199,14 +213,17 @@ static void write_container(FILE *out, const struct report *report,
 	write_keeper(out, &keeper.frame, SIZE_MAX);
 }
 
-/* True if two containers have the same name, like attributes of two objects. */
+/* True if two containers have the same name and class, like equal attributes of two objects. */
 static bool has_same_name(const struct python_container *a, const struct python_container *b)
 {
 	return a->named_by == b->named_by && !strcmp(a->name, b->name) &&
 	       !strcmp(a->class, b->class);
 }
 
-/* Writes what the lines of stacks stand for, which depends on the allocator of objects. */
+/*
+ * Writes which objects the stacks in the report stand for: all objects, or one small object per
+ * MiB. This depends on the allocator that Python uses for objects.
+ */
 static void write_allocator(FILE *out, enum python_allocator allocator)
 {
 	static const char *const texts[PYTHON_ALLOCATOR_CNT] = {
@@ -234,7 +251,10 @@ static void write_class(FILE *out, const struct python_class *class)
 	fputc(')', out);
 }
 
-/* True if anonymous memory grows that is not traced: pools from before tracing may be filled. */
+/*
+ * True if untraced anonymous memory grows. The reason may be that Python fills pools that it
+ * allocated before tracing began.
+ */
 static bool fills_old_pools(const struct report *report)
 {
 	for (size_t i = 0; i < report->untraced.cnt; i++)
@@ -243,7 +263,10 @@ static bool fills_old_pools(const struct report *report)
 	return false;
 }
 
-/* True if the report has a suspect, or memory of a runtime whose objects may be growing. */
+/*
+ * True if the lines about Python's growth should be in the report: it has a suspect, a pool of a
+ * runtime that may be growing, or growing anonymous memory that is not traced.
+ */
 static bool is_asked_for(const struct report *report)
 {
 	return report->suspect_cnt || report->unclear || fills_old_pools(report);

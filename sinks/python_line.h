@@ -9,25 +9,29 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* True if a container or the place of a class is known that python_write_growth() names. */
+/*
+ * True if python_write_growth() has something to write: a growing container, or a growing class for
+ * which it is known where its objects are created.
+ */
 bool python_names_growth(const struct report *report);
 
 /*
- * Writes the line of the script that adds items to a growing container: "keep app.py:12 adds 14
- * items/s to app.audit (list)". If that line is not known, writes the growth of the container,
- * "app.audit (list) grows by 14 items/s", and of the first class whose place is known: "Node
- * objects grow by 12/s (Node.__init__ app.py:5)". python_names_growth() must be true. name_max:
- * maximum bytes of a function's name.
+ * Writes which script line adds items to a growing container: "keep app.py:12 adds 14 items/s to
+ * app.audit (list)". If no such line is known, writes the growth of the first container, "app.audit
+ * (list) grows by 14 items/s", and of the first class for which it is known where its objects are
+ * created: "Node objects grow by 12/s (Node.__init__ app.py:5)". Must be called only if
+ * python_names_growth() returns true. name_max: maximum bytes of a function's name.
  */
 void python_write_growth(FILE *out, const struct report *report, size_t name_max);
 
 /*
- * Writes up to two lines about the growing containers and classes; nothing if the report has
- * neither a suspect nor a runtime whose objects may be growing.
+ * Writes up to two lines about the growing containers and classes. Writes nothing if the report has
+ * no suspect, no pool of a runtime that may be growing, and no growing anonymous memory that is not
+ * traced.
  */
 void python_write_line(const struct text_part *part);
 
-/* Writes the JSON object "python". The report must have growth of Python's objects. */
+/* Writes the JSON object "python". snapshot->python must not be NULL. */
 void python_write_json(struct json_writer *json, const struct report *report);
 
 #endif

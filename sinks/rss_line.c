@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the parts of resident memory, and the functions whose blocks pin free memory. Parts below
- * one per cent are combined at the end of the line.
+ * Writes the parts of resident memory, and the functions whose blocks pin free memory of the heap.
+ * Parts below one per cent are combined at the end of the line.
  */
 #include "sinks/rss_line.h"
 
@@ -15,17 +15,20 @@
 
 #define SMALL_PART 100
 
-/* Maximum number of processes that have a line each; for more, a line shows their sum */
+/*
+ * Maximum number of processes that each have a line; for more processes, one line shows their sum
+ */
 #define LINES_MAX 3
 
 /*
- * Blocks older than tracing are mentioned if they hold at least 1/OLDER_PART of resident memory
+ * Blocks that were allocated before tracing began are mentioned if they hold at least 1/OLDER_PART
+ * of resident memory
  */
 #define OLDER_PART 10
-/* Maximum number of size classes in the line about blocks older than tracing */
+/* Maximum number of size classes in the line about blocks from before tracing began */
 #define CLASSES_MAX 5
 
-/* Number of arenas above which MALLOC_ARENA_MAX is suggested */
+/* MALLOC_ARENA_MAX is suggested if glibc has more arenas than this */
 #define MANY_ARENAS 4
 
 static const char *const words[] = {
@@ -52,8 +55,8 @@ static void write_amount(FILE *out, uint64_t bytes, const char *what)
 }
 
 /*
- * Writes a part of resident memory as a term of the sum. If the part is below a hundredth of the
- * whole, adds it to `rest` instead.
+ * Writes a part of resident memory as a term of the sum. If the part is below 1/SMALL_PART of the
+ * whole, adds its bytes to `rest` instead.
  */
 static void write_term(FILE *out, const char **between, uint64_t bytes, const char *what,
 		       uint64_t whole, uint64_t *rest)
@@ -123,13 +126,16 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* A term of the sum at two moments. */
+/* A term of the sum of resident memory: its bytes in the first known values, and its bytes now. */
 struct term_change {
 	enum rss_part part;
 	uint64_t before, now;
 };
 
-/* Sorts terms that have grown before terms that have shrunk, and each by the size of the change. */
+/*
+ * Sorts terms that have grown before terms that have shrunk, and the terms of each kind by the size
+ * of the change, largest first.
+ */
 static int by_growth(const void *left, const void *right)
 {
 	const struct term_change *a = left, *b = right;
@@ -139,7 +145,7 @@ static int by_growth(const void *left, const void *right)
 	       ORDER(a->part, b->part);
 }
 
-/* Writes the change of a term; nothing if it is below a hundredth of the whole. */
+/* Writes the change of a term; nothing if the change is below 1/SMALL_PART of the whole. */
 static void write_term_change(FILE *out, const char **between, const struct term_change *change,
 			      uint64_t whole)
 {
@@ -197,8 +203,8 @@ static void write_advice(FILE *out, const struct rss *rss)
 }
 
 /*
- * Returns the size class with the most bytes among those not written yet; HEAP_CLASSES if there is
- * none.
+ * Returns the size class that holds most bytes of the blocks from before tracing began, among the
+ * classes not written yet; HEAP_CLASSES if all are written.
  */
 static size_t next_class(const struct rss *rss, const bool *written)
 {
@@ -228,9 +234,10 @@ static void write_classes(FILE *out, const struct rss *rss)
 }
 
 /*
- * Writes the line about blocks older than tracing, unless they are a small part of resident memory.
- * These blocks include the ones that the program allocates while memleak is reading the heap. If an
- * arena is torn, the number is an upper bound, whose growth says nothing.
+ * Writes the line about blocks from before tracing began, unless they are a small part of resident
+ * memory. Their number includes blocks that the program allocates while memleak is reading the
+ * heap. If an arena changed while it was read (torn_arenas), the number is an upper bound. Such a
+ * number may grow by chance, so its growth is not written.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {
@@ -253,8 +260,8 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 }
 
 /*
- * Writes how much an allocator other than glibc's keeps at most. If that amount is not known, says
- * so in the first line about a process.
+ * Writes the maximum memory that allocators other than glibc's can be keeping. If this is not
+ * known, says so, but only in the first line about a process.
  */
 static void write_others(FILE *out, const struct rss *rss, bool is_first)
 {
@@ -302,7 +309,7 @@ void rss_write_process(FILE *out, const char *comm, pid_t pid)
 	fprintf(out, " (%d)", pid);
 }
 
-/* Writes the line of one of several processes. */
+/* Writes the line about one process in a report of several processes. */
 static void write_process_line(FILE *out, const struct process_rss *item)
 {
 	rss_write_process(out, item->process->comm, item->process->pid);

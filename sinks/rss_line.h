@@ -22,8 +22,8 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 void rss_write_process(FILE *out, const char *comm, pid_t pid);
 
 /*
- * Writes the lines about the resident memory of a report's processes: one for each process if there
- * are few, otherwise one for their sum.
+ * Writes lines about the resident memory of a report's processes: a line for each process if there
+ * are few, else a line for the sum of all.
  */
 void rss_write_lines(const struct text_part *part);
 
@@ -46,14 +46,14 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
 void rss_write_json(struct json_writer *json, const struct rss *rss);
 
 /*
- * Writes "memory" if the report is of one process, and the array "memory_by_process" if the memory
- * of one of several processes is known.
+ * Writes the JSON object "memory" if the report is of one process. If it is of several, writes the
+ * array "memory_by_process" with each process whose memory is known.
  */
 void rss_write_json_report(struct json_writer *json, const struct report *report);
 
 /*
- * Writes the functions whose blocks pin the most free memory, and how much they pin. Writes nothing
- * unless rss_pins_matter() returns true.
+ * Writes the functions whose blocks pin the most free memory of the heap, and how much they pin.
+ * Writes nothing unless rss_pins_matter() returns true.
  */
 void rss_write_pinners(const struct text_part *part);
 

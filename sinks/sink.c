@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Holds the table of formats, and the words that all formats use for losses. */
+/* Contains the table of output formats, and the words that all formats use for losses. */
 #include "sinks/sink.h"
 
 #include <inttypes.h>

@@ -21,9 +21,9 @@ struct sink {
 	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
-	 * Write an event, and counts. If the format cannot write events, `event` is NULL, and
-	 * options/ rejects --trace. If it cannot write counts, `counts` is NULL, and options/
-	 * rejects --count.
+	 * `event` writes an event of --trace, `counts` a report of --count. `event` is NULL if the
+	 * format cannot write events: options/ then rejects --trace. `counts` is NULL if the format
+	 * cannot write counts: options/ then rejects --count.
 	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);
@@ -42,13 +42,13 @@ extern const struct sink sink_verdict;
 
 const struct sink *sink_for(enum output_format format);
 
-/* Words for one kind of loss, in JSON and in text, and the option that helps against it. */
+/* Words for one kind of loss, in JSON and in text, and advice against it. */
 struct lost_text {
 	const char *key;
 	const char *one; /* lost thing in the singular, such as "allocation" */
 	const char *many;
-	const char *how;    /* how it was lost, for both singular and plural */
-	const char *remedy; /* option that helps; NULL if no option does */
+	const char *how;    /* how the thing was lost; fits the singular and the plural */
+	const char *remedy; /* what the user can do against the loss; NULL if nothing helps */
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
 

@@ -18,7 +18,10 @@ struct document {
 	struct json_writer json;
 	const struct report_site **sites;
 	size_t site_cnt;
-	/* A frame in the sense of speedscope: a function on a stack, with its line. */
+	/*
+	 * Numbers of speedscope's frames. A frame is here a function with a source line, and not a
+	 * call.
+	 */
 	struct intern frames;
 };
 
@@ -34,7 +37,7 @@ static unsigned int line_of(const struct frame_walk *walk)
 
 /*
  * Returns the number of a frame, counted from 1; 0 if there is no memory. Sets *fresh if the
- * document does not have the frame yet.
+ * speedscope file does not have the frame yet.
  */
 static uint64_t frame_number(struct document *document, const char *name,
 			     const struct frame_walk *walk, bool *fresh)

@@ -121,7 +121,10 @@ void stats_write_json(struct json_writer *json, const struct snapshot *snap)
 	json_end_object(json);
 }
 
-/* Writes a cell with an amount; in bcc's format, with the exact number of bytes. */
+/*
+ * Writes a cell of the table with an amount. In bcc's format, the cell has the exact number of
+ * bytes.
+ */
 static void write_cell(const struct text_part *part, uint64_t bytes)
 {
 	char text[AMOUNT_TEXT_SIZE];
@@ -133,7 +136,10 @@ static void write_cell(const struct text_part *part, uint64_t bytes)
 		fprintf(part->out, " %15s", text);
 }
 
-/* The name is the last column, because the width of its characters is not known. */
+/*
+ * Writes a table with a row for each process. The process name is the last column, because the
+ * width of its characters is not known.
+ */
 void stats_write_summary(const struct text_part *part)
 {
 	const struct report *report = part->report;

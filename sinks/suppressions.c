@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums of suppressed blocks, and proposed patterns, as text and as JSON. */
+/* Writes how much was suppressed, and proposes patterns for suppressions, as text and as JSON. */
 #include "sinks/suppressions.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ void suppressions_write_runtime_init(const struct text_part *part)
 	      part->out);
 }
 
-/* Writes an entry even for a pattern that suppressed nothing. */
+/* Writes an entry for each pattern, even if the pattern suppressed nothing. */
 void suppressions_write_json(struct json_writer *json, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -63,8 +63,8 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
 }
 
 /*
- * Writes a proposed pattern. If the pattern is a module, writes it as a comment, because it would
- * suppress everything in the module.
+ * Writes a pattern that would suppress a site. If the blamed function has no name, the pattern is
+ * its module; it is then only a comment, because it would suppress everything in the module.
  */
 static void propose(const struct text_part *part, const struct report_site *shown)
 {

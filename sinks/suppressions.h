@@ -6,11 +6,14 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Writes a line with the sum of the suppressed blocks; nothing if no block was suppressed. */
+/*
+ * Writes a line with the sum of the blocks that patterns suppressed; nothing if no block was
+ * suppressed.
+ */
 void suppressions_write_text(const struct text_part *part);
 /*
- * Writes a line with the sum of the blocks that libraries allocate at start-up and keep. Writes
- * nothing if the report shows these blocks or there are none.
+ * Writes a line with the sum of the blocks that C and C++ libraries allocate for themselves at
+ * start-up. Writes nothing if the report shows these blocks, or if there are none.
  */
 void suppressions_write_runtime_init(const struct text_part *part);
 /* Writes the JSON keys "suppressed", which has an entry for each pattern, and "start_up". */

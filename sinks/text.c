@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes reports for people: the target and totals, a line for each loss and for each growing site,
- * the stacks of these sites and of the largest other sites, and the exact sums.
+ * Writes reports for people, in this order: the target and totals, a line for each loss and for
+ * each growing site, the stacks of these sites and of the largest other sites, and the exact sums.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,8 +30,8 @@
 #define NSEC_PER_SEC 1000000000
 
 /*
- * Writes a bar for each of the latest reports. The lowest bar is for the least value, the highest
- * for the greatest.
+ * Writes a bar for each of the latest values. The smallest value has the lowest bar, the largest
+ * value the highest.
  */
 static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
 {
@@ -64,15 +64,15 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 	fputs(now < before ? ", -" : ", +", out);
 	text_write_change(part, now < before ? before - now : now - before);
 	fputs(" since the last report", out);
-	/* Write no bars for an HTML page, which has a graph. */
+	/* Write no bars in an HTML page, which has a chart instead. */
 	if (part->look != LOOK_MARKED)
 		write_sparkline(out, past, cnt);
 }
 
 /*
- * Writes that nothing is outstanding, and names the filters in effect. The number of calls shows
- * whether the allocator that is probed is in use at all. Calls that open descriptors are not
- * counted.
+ * Writes that nothing is outstanding, and names the filters in effect. Except in a report of
+ * descriptors, also writes the number of calls: it shows whether the probed allocator is in use at
+ * all.
  */
 static void write_nothing(const struct text_part *part)
 {
@@ -144,13 +144,16 @@ void text_write_head(const struct text_part *part)
 	cost_write_text(part);
 }
 
-/* True if sites may be merged in the report: no option asks for details of single sites. */
+/*
+ * True if the report may sum up sites: stacks that differ only in recursion depth, and slab caches
+ * that the kernel can reclaim. False if an option asks for details of single sites.
+ */
 static bool may_join(const struct report *report)
 {
 	return !report->all_frames && !report->show_allocs && !report->show_why;
 }
 
-/* Returns how many lines of a terminal a text takes. */
+/* Returns how many lines a text takes on a terminal with `columns` columns. */
 static size_t lines_of(const char *text, size_t columns)
 {
 	size_t lines = 0, width = 0;
@@ -170,12 +173,21 @@ static size_t lines_of(const char *text, size_t columns)
 	return lines;
 }
 
-/* Minimum lines that are kept of the first stack; with fewer, the culprit might be cut off. */
+/*
+ * Minimum lines of the first stack that are written; with fewer lines, the culprit might be cut
+ * off.
+ */
 #define STACK_LINES 8
-/* Minimum lines kept of the first stack if the lines of suspects name the culprit. */
+/*
+ * Minimum lines of the first stack that are written if the lines of suspects already name the
+ * culprit.
+ */
 #define STACK_LINES_OF_SUSPECTS 3
 
-/* Cuts a stack that takes more than `most` lines. Returns the number of lines cut off. */
+/*
+ * Cuts a stack that takes more than `most` lines, so that it takes at most `most` - 1. Returns the
+ * number of lines cut off.
+ */
 static size_t cut_lines(char *text, size_t columns, size_t most)
 {
 	size_t cut = 0;
@@ -193,10 +205,13 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 }
 
 /*
- * Writes at least one stack, and further stacks as long as they fit into *left lines. If not even
- * the first stack fits, leaves out its last lines. If lines of suspects fill the terminal, writes
- * no stack, so that the lines of suspects do not scroll away. Subtracts the lines written from
- * *left, and sets it to 0 if stacks are left out.
+ * Writes stacks. If the output is a terminal, at most `*left` lines are available. Then only stacks
+ * that fit are written, with three exceptions. The first stack is always written: if it does not
+ * fit, its last lines are left out. It may take STACK_LINES lines, or STACK_LINES_OF_SUSPECTS lines
+ * if there are suspects, even if fewer are available. If there are suspects and fewer than
+ * STACK_LINES_OF_SUSPECTS lines are available, no stack is written, so that the lines of suspects
+ * do not scroll away. Subtracts the lines written from `*left`; sets it to 0 if stacks are left
+ * out. Returns 0 or -ENOMEM.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
 		       size_t cnt, size_t *left)
@@ -239,7 +254,10 @@ static int write_sites(const struct text_part *part, const struct report_site *c
 	return 0;
 }
 
-/* Removes sites of memory that the kernel can reclaim from a list. Returns how many it removed. */
+/*
+ * Removes sites whose memory the kernel can reclaim from the list `sites`. Returns how many it
+ * removed.
+ */
 static size_t remove_reclaimable(const struct report_site **sites, size_t *cnt)
 {
 	size_t kept = 0, removed;
@@ -252,9 +270,15 @@ static size_t remove_reclaimable(const struct report_site **sites, size_t *cnt)
 	return removed;
 }
 
-/* Lines below the list of reclaimable caches: the number of further caches, and the options */
+/*
+ * Number of lines below the list of reclaimable caches: one with the number of further caches, and
+ * one with the options that show their stacks
+ */
 #define RECLAIMABLE_LINES 2
-/* Lines kept free for the list: the largest cache, and the lines below it. */
+/*
+ * Number of lines reserved for the list of reclaimable caches: its largest cache, and the lines
+ * below the list.
+ */
 #define RECLAIMABLE_ROOM (1 + RECLAIMABLE_LINES)
 
 static int write_stacks(const struct text_part *part, size_t left)
@@ -284,7 +308,9 @@ static int write_stacks(const struct text_part *part, size_t left)
 	return err;
 }
 
-/* Writes what follows the stacks. */
+/*
+ * Writes everything that follows the stacks: groups, largest blocks, peak, summary, census, totals.
+ */
 static void write_tail(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -322,7 +348,10 @@ static char *text_of(const struct text_part *part, void (*write)(const struct te
 	return NULL;
 }
 
-/* True if a line of the tail is a note, such as "\tlost: ...". The totals are not a note. */
+/*
+ * True if a line of a report's end is a note, such as "\tlost: ...". The lines "outstanding:" and
+ * "open:", which have the totals, are not notes.
+ */
 static bool is_note(const char *line)
 {
 	return *line == '\t' && line[strcspn(line, ":\n")] == ':' &&
@@ -331,8 +360,8 @@ static bool is_note(const char *line)
 }
 
 /*
- * Writes the labels of the notes from the given line on. If adjacent notes have the same label,
- * writes the label once, with the number of these notes.
+ * Writes the labels of consecutive notes, the first of which is at `line`. If adjacent notes have
+ * the same label, writes the label once, with the number of these notes.
  */
 static void write_labels(FILE *out, const char *line)
 {
@@ -353,7 +382,7 @@ static void write_labels(FILE *out, const char *line)
 	fputs(" (-T 10 shows these notes)\n", out);
 }
 
-/* Writes the tail, but one line with the labels of its notes instead of the notes. */
+/* Writes the end of a report, but in place of all notes only one line with their labels. */
 static void write_short_tail(FILE *out, const char *tail)
 {
 	bool is_labelled = false;
@@ -368,11 +397,14 @@ static void write_short_tail(FILE *out, const char *tail)
 }
 
 /*
- * Number of lines in addition to head, stacks and tail: an empty line, the line "more stacks", and
- * the line of the cursor
+ * Number of lines on the terminal in addition to the head, the stacks and the tail of a report: an
+ * empty line, the line "more stacks", and the line of the cursor
  */
 #define OTHER_LINES 3
-/* Lines of a short tail: the totals, the notes and an empty line */
+/*
+ * Number of lines that write_short_tail() writes: the totals, the labels of notes, and an empty
+ * line
+ */
 #define SHORT_LINES 4
 
 static int text_report(FILE *out, const struct report *report)

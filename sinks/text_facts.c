@@ -9,7 +9,10 @@
 #include "sinks/stats.h"
 #include "sinks/suppressions.h"
 
-/* Rounds the percentage down, so that it is below 100 % unless all stacks are complete. */
+/*
+ * Writes whether all stacks are complete. The percentage is rounded down, so that it is below 100 %
+ * unless they are.
+ */
 void text_write_complete(FILE *out, const struct report *report)
 {
 	unsigned int permille;
@@ -67,8 +70,8 @@ static void write_ended(const struct text_part *part, const struct ended *ended)
 }
 
 /*
- * Writes how many descriptors the report has, how many it lacks or leaves out, and for how many
- * processes the open descriptors could not be read.
+ * Writes the number of open descriptors in the report, the numbers of descriptors that are not in
+ * the report and why, and the number of processes whose open descriptors could not be read.
  */
 static void write_descriptors(const struct text_part *part, bool has_head)
 {
@@ -106,7 +109,7 @@ static void write_descriptors(const struct text_part *part, bool has_head)
 	write_baseline(out, report->snapshot->baseline_ns);
 }
 
-/* Writes the totals. For people, the exact number of bytes follows the rounded one. */
+/* Writes the totals. Except in bcc's format, the exact number of bytes follows the rounded one. */
 static void write_outstanding(const struct text_part *part, bool has_head)
 {
 	const struct report *report = part->report;
@@ -153,7 +156,8 @@ static void write_totals(const struct text_part *part, bool has_head)
 
 /*
  * Writes how many frees were inferred because no event showed them, and which kernel allocations
- * and frees cannot be seen at all. These are not losses, but readers should know about them.
+ * and frees cannot be seen at all. These numbers are not losses, but limit the accuracy of a
+ * report.
  */
 static void write_inferred(const struct text_part *part)
 {
@@ -203,7 +207,7 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 }
 
 /*
- * Losses above this limit, in thousandths of all allocations or bytes, get a line near the top of
+ * A loss above this limit, in thousandths of all allocations or bytes, gets a line near the top of
  * the report
  */
 #define MUCH_LOST 10

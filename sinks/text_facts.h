@@ -11,16 +11,22 @@
  */
 void text_write_complete(FILE *out, const struct report *report);
 
-/* Writes a line for each kind of loss that affects more than 1 % of the allocations or bytes. */
+/*
+ * Writes a line for each kind of loss through a full table, a full quota or a lack of memory that
+ * affects more than 1 % of the allocations, or of the bytes if stacks were lost.
+ */
 void text_write_incomplete(FILE *out, const struct report *report);
 
 /*
- * Writes the last lines of a report: totals, their accuracy, what was lost. `has_head`: the report
- * begins with text_write_head(), which says how many stacks are complete.
+ * Writes the last lines of a report: totals, their accuracy, what was lost. `has_head` is true if
+ * the report begins with text_write_head(), which has already written how many stacks are complete.
  */
 void text_write_facts(const struct text_part *part, bool has_head);
 
-/* Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". */
+/*
+ * Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". Writes
+ * "nothing outstanding" if no site is outstanding and the number of traced processes is not one.
+ */
 void text_write_target(FILE *out, const struct report *report);
 
 #endif

@@ -14,14 +14,14 @@
 
 #define NAME_MOST 100
 /*
- * Minimum number of outer frames that a stack must have in common with the stack above, apart from
- * start-up frames, before the common frames are left out
+ * Outer frames that a stack has in common with the previous stack are left out if there are at
+ * least this many, not counting start-up frames
  */
 #define REPEATED_LEAST 3
 
 /*
- * Returns the number of outer frames that are left out, because the stack has them in common with
- * the stack above. The culprit, and the functions that it calls, are never left out.
+ * Returns the number of outer frames that are left out because the stack has them in common with
+ * the previous stack `above`. The culprit, and the functions that it calls, are never left out.
  */
 static size_t repeated_cnt(const struct report_site *shown, const struct report_site *above)
 {
@@ -55,7 +55,7 @@ static void write_named(const struct text_part *part, const struct spot *spot, b
 	}
 }
 
-/* Writes how many times in a row the functions of a recursion are repeated. */
+/* Writes how many times in a row a recursion calls its functions. */
 static void write_times(FILE *out, const struct recursion *recursion)
 {
 	fprintf(out, " \u00d7%zu%s", recursion->times,
@@ -89,8 +89,8 @@ static void write_run(const struct text_part *part, const struct fold *fold)
 }
 
 /*
- * Writes that the functions of a recursion are repeated. If there is only one function, its own
- * line has the count.
+ * Writes the line "these N frames ×M" of a recursion of several functions. A recursion of a single
+ * function has ×M on the line of this function.
  */
 static void write_repeat(const struct text_part *part, const struct recursion *recursion)
 {

@@ -34,7 +34,7 @@ void text_write_listed_site(const struct text_part *part, const struct report_si
 		write_blocks(part, shown);
 }
 
-/* Writes the name of a group, after the word "from" or "of". */
+/* Writes the name of a group, after a word such as "from" or "of" that the caller has written. */
 static void write_group_name(FILE *out, enum group_by by, const struct report_group *group,
 			     bool recorded)
 {

@@ -14,7 +14,7 @@
 
 #define NSEC_PER_SEC 1000000000
 #define SHOWN_PATH_PARTS 2
-/* Maximum bytes of a path, and maximum bytes of a function's name with its parameters */
+/* Maximum bytes of a file's path, and maximum bytes of a function's name with its parameters */
 #define PATH_MOST 80
 #define SYMBOL_MOST 200
 
@@ -243,7 +243,10 @@ void text_write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
-/* True if the sites of the report, shown or not, belong to several processes. */
+/*
+ * True if the sites of the snapshot, whether the report shows them or not, belong to several
+ * processes.
+ */
 bool text_several_processes(const struct snapshot *snap)
 {
 	const struct process *first = NULL;
@@ -297,8 +300,8 @@ void text_write_module(FILE *out, const char *module)
 }
 
 /*
- * Returns a copy, to be freed, of the end of a path, cut to PATH_MOST bytes; NULL if there is no
- * memory.
+ * Returns a copy, to be freed, of the last `parts` names of a path. Cuts the copy to PATH_MOST
+ * bytes. Returns NULL if there is no memory.
  */
 static char *short_path(const char *path, unsigned int parts)
 {
@@ -331,7 +334,10 @@ void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *lo
 {
 	uint64_t addr = frame_address(frame, location);
 
-	/* In generated code, the offset is the address. */
+	/*
+	 * In generated code, the offset equals the address, so text_write_place() writes the
+	 * address.
+	 */
 	if (addr && (!location || addr != location->module_offset))
 		fprintf(out, "0x%" PRIx64 " ", addr);
 	text_write_place(out, location);
@@ -492,7 +498,7 @@ static void write_ages(FILE *out, const struct site *site)
 }
 
 /*
- * True if the change of a site's size has to be written. For a new site, the change is the whole
+ * True if the change of a site's size has to be written. The change of a new site is its whole
  * size, which the line above already shows.
  */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
@@ -503,13 +509,14 @@ static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 }
 
 /*
- * A line of notes in parentheses, which is written piece by piece. Without pieces, no line is
+ * A line of notes in parentheses, which is written note by note. If there are no notes, no line is
  * written.
  */
 struct note {
 	FILE *out;
 	const char *indent;
-	const char *before; /* text before the next piece; NULL before the first piece */
+	/* text between the previous note and the next; NULL before the first note */
+	const char *before;
 	enum text_look look;
 	bool of_descriptors;
 };
@@ -583,7 +590,10 @@ void text_write_end(const struct text_part *part, enum stack_end end)
 		fputs(")\n", part->out);
 }
 
-/* Writes the slab cache and the owner of kernel memory. */
+/*
+ * Writes notes on kernel memory: the slab cache, whether the kernel can reclaim the memory, frees
+ * that were not seen, and the process that allocated it.
+ */
 static void write_origin(struct note *note, const struct site *site)
 {
 	const struct site_origin *origin = &site->origin;
@@ -616,7 +626,7 @@ static void write_origin(struct note *note, const struct site *site)
 	}
 }
 
-/* Writes how much memory a forked child has inherited from its parent. */
+/* Writes the note on memory that a forked child has inherited from its parent. */
 static void write_inherited(struct note *note, const struct site *site)
 {
 	if (!site->inherited_count)
@@ -658,7 +668,10 @@ static void write_sampled(struct note *note, const struct text_part *part, const
 	text_write_error(part, site->bytes_variance, site->count_variance);
 }
 
-/* Writes the amounts that are definite, indirect or possible, but not those that are reachable. */
+/*
+ * Writes notes on the blocks that a proof found definite, indirect or possible, but not on
+ * reachable blocks.
+ */
 static void write_reach(struct note *note, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_REACHABLE; i++) {
@@ -672,7 +685,10 @@ static void write_reach(struct note *note, const struct site_reach *reach)
 	}
 }
 
-/* Adds the ages to the notes, and ends the line. If there are no notes yet, writes nothing. */
+/*
+ * Adds the ages of the site's blocks to the notes, and ends the line. If there are no notes, writes
+ * nothing.
+ */
 static void note_end(struct note *note, const struct site *site)
 {
 	if (!note->before)
@@ -681,7 +697,7 @@ static void note_end(struct note *note, const struct site *site)
 	fputs(")\n", note->out);
 }
 
-/* Writes the notes on a site, which bcc's own memleak does not have. */
+/* Writes the line of notes on a site. The original bcc tool has no such line. */
 void text_write_notes(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
@@ -726,8 +742,8 @@ static void write_held_by(const struct text_part *part, const struct report_site
 }
 
 /*
- * Writes why a site seems to leak, or does not: each value that was found, and the value that was
- * required.
+ * Writes why a site seems to leak, or does not seem to leak: for each condition, the value found
+ * and the limit.
  */
 static void write_why(const struct text_part *part, const struct site_history *history)
 {

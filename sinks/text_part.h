@@ -15,7 +15,7 @@ enum text_look {
 	LOOK_BCC,
 	LOOK_PLAIN,
 	LOOK_COLOUR,
-	LOOK_UNSIGNED, /* plain, without the signs of verdicts */
+	LOOK_UNSIGNED, /* like LOOK_PLAIN, but without the signs of verdicts, such as ▲ */
 	/* For the HTML sink: styles are control characters, which it turns into tags. */
 	LOOK_MARKED,
 };
@@ -23,12 +23,12 @@ enum text_look {
 struct text_part {
 	FILE *out;
 	const struct report *report; /* the report; NULL when an event is written */
-	const char *indent;          /* indentation of a site's first line */
+	const char *indent;          /* indentation of a site's first line, which has its sums */
 	bool with_process;
 	enum text_look look;
 	/*
-	 * The site whose stack was written directly before. Outer frames in common with that stack
-	 * are not written again.
+	 * The site whose stack was written immediately before. Outer frames that the next stack has
+	 * in common with it are not written again. NULL if there is no such site.
 	 */
 	const struct report_site *above;
 	/* In text_write_stack(): leave template arguments out of long names. */
@@ -55,25 +55,31 @@ enum text_style {
  */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
-/* Writes the sign of a verdict's style. Nothing is written if the look is bcc's or unsigned. */
+/*
+ * Writes the sign of a verdict's style, such as ▲. Writes nothing in bcc's format and with
+ * LOOK_UNSIGNED.
+ */
 void text_write_sign(const struct text_part *part, enum text_style style);
 
-/* Begins a line that belongs to no site. In bcc's format, writes the time of day first. */
+/* Begins a line that belongs to no site. In bcc's format, the line begins with the time of day. */
 void text_begin_line(const struct text_part *part);
 
 /* Writes a stack. The first frame is the innermost one outside the allocator. */
 void text_write_stack(const struct text_part *part, const struct report_site *shown);
 
 /*
- * Writes a stack for people, folded: the blamed function is marked, adjacent frames of a runtime or
- * of the standard library are one line, and callers of main are left out. If all frames are
- * requested, nothing is folded.
+ * Writes a stack for people, in folded form: the blamed function is marked, adjacent frames of a
+ * runtime or of the standard library are one line, and callers of main are left out. With
+ * --all-frames, the stack is not folded.
  */
 void text_write_folded_stack(const struct text_part *part, const struct report_site *shown);
 
 /* Writes the short name of a function, cut to at most `max` bytes. */
 void text_write_function(FILE *out, const char *symbol, size_t max);
-/* Like text_write_function(), but writes the name that all instances of a template share. */
+/*
+ * Like text_write_function(), but writes a template function by the name that all its instances
+ * share.
+ */
 void text_write_template(FILE *out, const char *symbol, size_t max);
 /*
  * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
@@ -82,12 +88,15 @@ void text_write_template(FILE *out, const char *symbol, size_t max);
 void text_write_module(FILE *out, const char *module);
 /* Writes the name of a module in brackets. If the name is long, leaves out its middle. */
 void text_write_short_module(FILE *out, const char *module);
-/* Writes the line "stack not known"; adds the reason if the stack table was full. */
+/* Writes the line "stack not known", and the reason if the stack table was full. */
 void text_write_no_stack(const struct text_part *part);
 
 /* Writes file+offset, for a frame without a name. `location` may be NULL. */
 void text_write_place(FILE *out, const struct sym_location *location);
-/* Writes the frame's address, unless it is unknown or equal to the offset, then file+offset. */
+/*
+ * Writes the frame's address and then file+offset. Leaves out the address if it is not known or
+ * equals the offset.
+ */
 void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *location);
 /*
  * Writes a blank, the end of the source file's path, and the line number if it is known. Writes
@@ -96,8 +105,8 @@ void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *lo
 void text_write_source(FILE *out, const struct sym_frame *frame);
 /*
  * text_write_short_source() is like text_write_source(), but leaves out the middle of long paths.
- * text_has_source() is true if the file is known. Both functions also handle a script's function,
- * whose symbol contains the file and the line.
+ * text_has_source() is true if the source file is known. Both functions also handle a frame of a
+ * script, whose symbol contains the file and the line.
  */
 bool text_has_source(const struct sym_frame *frame);
 void text_write_short_source(FILE *out, const struct sym_frame *frame);
@@ -107,11 +116,16 @@ void text_write_short_source(FILE *out, const struct sym_frame *frame);
  * its notes.
  */
 void text_write_site(const struct text_part *part, const struct report_site *shown);
-/* Write a line of notes in parentheses; both functions write nothing if there are no notes. */
+/*
+ * text_write_notes() writes the line of notes on a site in parentheses, text_write_group_notes()
+ * the one on a group. Both write nothing if there are no notes.
+ */
 void text_write_notes(const struct text_part *part, const struct report_site *shown);
 void text_write_group_notes(const struct text_part *part, const struct report_group *group);
 
-/* Writes the chain of holders, root first; nothing if it is not known. */
+/*
+ * Writes the chain of objects that hold the site's memory, root first; nothing if it is not known.
+ */
 void text_write_chain(FILE *out, const struct report_site *shown);
 
 /* Writes why a stack was cut; nothing if it was not. */
@@ -126,7 +140,7 @@ void text_write_seconds(FILE *out, uint64_t ns);
 /* Writes a blank, and a name in parentheses. */
 void text_write_name(FILE *out, const char *name);
 
-/* Writes the standard errors of estimates. */
+/* Writes the standard errors of estimated amounts. */
 void text_write_error(const struct text_part *part, double bytes_variance, double count_variance);
 
 /* Writes a line for each kind of loss. If `all` is set, this includes kinds that did not occur. */
@@ -138,8 +152,9 @@ void text_write_count(FILE *out, uint64_t cnt, const char *word);
 /* Writes a number of blocks; in bcc's format, they are called allocations. */
 void text_write_blocks(const struct text_part *part, uint64_t count);
 /*
- * Write "5.0 MiB in 10 blocks", and " at 2 sites". In bcc's format, they write "5242960 bytes, 10
- * allocations, 2 sites": scripts would take "bytes in 10 allocations" for the line of a stack.
+ * text_write_sum() writes "5.0 MiB in 10 blocks"; text_write_sums() appends " at 2 sites". In bcc's
+ * format, they write "5242960 bytes, 10 allocations, 2 sites", because scripts would take "bytes in
+ * 10 allocations" for the first line of a site.
  */
 void text_write_sum(const struct text_part *part, uint64_t bytes, uint64_t count);
 void text_write_sums(const struct text_part *part, uint64_t bytes, uint64_t count, size_t site_cnt);
@@ -161,19 +176,19 @@ void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uin
 /* True if a report is of descriptors instead of memory. */
 bool text_is_of_descriptors(const struct text_part *part);
 
-/* Writes an amount by reachability, such as "definite: 80 bytes in 1 block". */
+/* Writes the amount of one reachability, such as "definite: 80 bytes in 1 block". */
 void text_write_reach(const struct text_part *part, enum reach reach, const struct reach_sum *sum);
 
 /*
  * Writes a line with the sum of the reserved address space that the report leaves out; nothing if
- * there is none.
+ * it leaves out none.
  */
 void text_write_reserved(const struct text_part *part, const struct reserved *reserved);
 
 /* Writes a line such as "(2 more stacks)", for the entries of a list that are not shown. */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);
 
-/* Returns the word for one group, such as "process"; "stack" without grouping. */
+/* Returns the word for a group of --by, such as "process"; "stack" without --by. */
 const char *text_group_word(enum group_by by);
 /* Returns the ending of the plural of a word. */
 const char *text_plural(const char *word);

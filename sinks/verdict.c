@@ -17,8 +17,9 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /*
- * Writes a line for each shown function with proven losses, the largest loss first, and the number
- * of other sites with proven losses. If the sentence names the only function, leaves out its line.
+ * Writes a line for each function with proven losses that the report shows, the largest loss first,
+ * and a line with the number of all other sites with proven losses. is_named: the sentence of the
+ * verdict names the only function, so the function has no line.
  */
 static void write_losses(const struct text_part *part, bool is_named)
 {
@@ -37,10 +38,10 @@ static void write_losses(const struct text_part *part, bool is_named)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-/* Sums over the suspects that have a line of their own. */
+/* Sums over the suspects that have a line each. */
 struct named {
 	size_t lines; /* number of these suspects */
-	size_t cnt;   /* number of their sites, without companions */
+	size_t cnt;   /* number of the sites of these suspects, without companions */
 	double per_s; /* growth of these sites */
 };
 
@@ -61,8 +62,8 @@ static struct named named_suspects(const struct report *report)
 }
 
 /*
- * True if several growing sites have no line of their own, and together grow faster than those that
- * have one.
+ * True if two or more growing sites have no line, and together grow faster than the sites that have
+ * one.
  */
 static bool is_mostly_unnamed(const struct report *report, struct named named)
 {
@@ -81,7 +82,10 @@ static bool names_culprit(const struct report *report)
 	       !is_mostly_unnamed(report, named);
 }
 
-/* Writes the option that gives more sites a line, or why there are more sites in spite of it. */
+/*
+ * Writes that --why lists more sites. With --why, writes that even --why lists at most
+ * REPORT_PATHS_MAX sites, if this limit is the reason why sites are missing.
+ */
 static void write_more_hint(const struct text_part *part, size_t cnt)
 {
 	const struct report *report = part->report;
@@ -95,9 +99,9 @@ static void write_more_hint(const struct text_part *part, size_t cnt)
 }
 
 /*
- * Writes how fast the growing sites without a line of their own grow, a function that is on most of
- * their stacks, and the option that gives them lines. This line comes before those of the suspects
- * if these sites are the larger part of the growth.
+ * Writes the growth rate of all growing sites that have no line of their own, a function that is on
+ * most of their stacks, and the option that lists these sites. If they are the larger part of the
+ * growth, this line comes before the lines of suspects.
  */
 static void write_more(const struct text_part *part, struct named named)
 {
@@ -128,8 +132,8 @@ static void write_more(const struct text_part *part, struct named named)
 }
 
 /*
- * For each part of a footprint that may grow without being traced: its name in words, the options
- * that show more of it, and words of advice, which follow the options.
+ * For each part of a footprint that may grow without being traced: a description, the options that
+ * show more of it, and advice, which follows the options in a line.
  */
 static const struct {
 	const char *words;
@@ -166,7 +170,10 @@ static bool traces_children(const struct report *report)
 	return false;
 }
 
-/* True if this run is known to show all that the options for a part of the footprint show. */
+/*
+ * True if this run is known to show what the options for this part of the footprint (see
+ * untraced_words) would show.
+ */
 static bool has_options_of(const struct report *report, enum footprint_part footprint)
 {
 	switch (footprint) {
@@ -189,8 +196,9 @@ const char *verdict_options_of(const struct report *report, enum footprint_part 
 }
 
 /*
- * Writes which part of resident memory, among those up to `last`, has grown most, and returns this
- * part. If no part is known to have grown, writes nothing and returns RSS_PART_CNT.
+ * Writes which part of resident memory has grown most, and returns this part. Considers only parts
+ * up to `last` in the order of enum rss_part. If none is known to have grown, writes nothing and
+ * returns RSS_PART_CNT.
  */
 static enum rss_part write_grown(const struct text_part *part, enum rss_part last,
 				 const char *before)
@@ -208,8 +216,8 @@ static enum rss_part write_grown(const struct text_part *part, enum rss_part las
 }
 
 /*
- * Ends a line about untraced growth. If known, adds the part of memory that grew most, or an option
- * that shows more.
+ * Ends a line about untraced growth with a cause, if one is known: the part of resident memory that
+ * grew most, or else the option that shows more, or advice.
  */
 static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
 {
@@ -284,8 +292,8 @@ static void write_ended_process(const struct text_part *part, const struct ended
 }
 
 /*
- * Writes that processes held memory when they ended. Names those that held at least a tenth of the
- * memory.
+ * Writes how much memory processes held when they ended. Names the processes that held at least a
+ * tenth of this memory, and sums up the others.
  */
 static void write_ended(const struct text_part *part)
 {
@@ -307,7 +315,7 @@ static void write_ended(const struct text_part *part)
 }
 
 /*
- * True if the verdict is open for only one reason: the traced blocks explain why a process grows,
+ * True if the verdict is "unknown" for only one reason: a process grows because of traced blocks,
  * but no site seems to leak.
  */
 static bool is_explained(const struct report *report)
@@ -352,8 +360,9 @@ static void write_explained(const struct text_part *part, const struct untraced_
 }
 
 /*
- * Writes how fast the largest block grows, if that block is too young for the report. Writes this
- * even if there are suspects, which may be the smaller part of the growth.
+ * Writes how fast the largest heap block grows, if this block is younger than the minimum age of
+ * blocks in the report. Writes this even if there are suspects, because they may be the smaller
+ * part of the growth.
  */
 static void write_too_young(const struct text_part *part)
 {
@@ -391,7 +400,7 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
-/* Writes that no site grows steadily, except those of caches and tracers. */
+/* Writes that no site grows steadily, or that only sites of caches or of tracing do. */
 static void write_steady(const struct text_part *part)
 {
 	size_t cnt = part->report->sites_total, excluded = part->report->excluded_total;
@@ -427,8 +436,8 @@ static void write_clear(const struct text_part *part)
 }
 
 /*
- * True if pending sites are to be mentioned. If there are suspects, the pending sites must hold at
- * least half of all memory.
+ * True if sites that may still grow ("pending") are to be mentioned. If there are suspects, pending
+ * sites are mentioned only if they hold at least half of all memory.
  */
 static bool tells_pending(const struct report *report)
 {
@@ -462,7 +471,10 @@ static void write_all_growth(const struct text_part *part)
 			 is_of_sites ? "site" : "place");
 }
 
-/* Writes a line without a newline, and frees it. The line may be NULL. */
+/*
+ * Writes the line of a suspect or loss into the sentence of the verdict, and frees the line. `line`
+ * may be NULL.
+ */
 static void write_culprit(const struct text_part *part, char *line)
 {
 	fputs(line ?: "", part->out);
@@ -523,7 +535,9 @@ static bool all_have_ended(const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
 
-	/* At the end of the last process, it is still paused. */
+	/*
+	 * When the last process ends, it is paused for a proof, so it does not count as ended yet.
+	 */
 	if (report->final && snap->proof && snap->proof->method == PROOF_ENDED)
 		return true;
 	for (size_t i = 0; i < snap->tally_cnt; i++)
@@ -532,7 +546,7 @@ static bool all_have_ended(const struct report *report)
 	return snap->tally_cnt;
 }
 
-/* True if only a longer run can show what grows. False if a note names an option that shows it. */
+/* True if only a longer run can show what grows: no note names an option that would show it. */
 static bool needs_longer(const struct report *report)
 {
 	const struct untraced_growths *growths = &report->untraced;
@@ -565,8 +579,8 @@ static void write_unknown(const struct text_part *part)
 }
 
 /*
- * The style and the text of the sentence for each verdict. If `write` is NULL, the sentence is
- * `text`.
+ * The style and the text of the verdict's sentence. If `write` is NULL, the sentence is `text`;
+ * else `write` writes the sentence.
  */
 static const struct {
 	enum text_style style;
@@ -602,8 +616,9 @@ void verdict_write_sentence(const struct text_part *part)
 }
 
 /*
- * True if the report has the sentence of the verdict. bcc's format has it only if no other line of
- * the report is a verdict.
+ * True if the report has the sentence of the verdict. In bcc's format, it has the sentence only if
+ * no other line of the report expresses the verdict. For a core file, it has the sentence only if
+ * losses are proven and the format is not bcc's.
  */
 static bool has_sentence(const struct text_part *part)
 {
@@ -621,8 +636,9 @@ void verdict_write_notes(const struct text_part *part)
 	bool same_objects = report->unclear && report->settling &&
 			    report->settling->objects == report->unclear->objects;
 	/*
-	 * If both lines are about the same objects, write only the line about the whole pool, not
-	 * the line about a part of the pool.
+	 * The lines about report->unclear (a pool) and report->settling (a pool or a site in it)
+	 * may be about the same objects. If so, write only one of them: the line about settling if
+	 * it is about the whole pool, else the line about unclear.
 	 */
 	bool is_written = !report->unclear ||
 			  (same_objects && report->settling->site == &report->unclear->sum);
@@ -634,8 +650,8 @@ void verdict_write_notes(const struct text_part *part)
 		settles = settles && report->suspects[i].site->objects != report->settling->objects;
 	}
 	/*
-	 * Write this line even if there are suspects, because the suspects may be the smaller part
-	 * of the growth.
+	 * Write the line about the pool even if there are suspects elsewhere: they may be the
+	 * smaller part of the growth.
 	 */
 	if (!is_written)
 		verdict_write_unclear(part, report->unclear);

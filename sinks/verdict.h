@@ -8,20 +8,21 @@
 #include "sinks/text_part.h"
 
 /*
- * Returns the options that show more of a part of the footprint, such as "-K --movable"; NULL if
- * there are none, or if the run is known to have them.
+ * Returns the options that show more of a part of the footprint, such as "-K --movable". Returns
+ * NULL if no options do, or if this run is known to have them.
  */
 const char *verdict_options_of(const struct report *report, enum footprint_part footprint);
 
 /* Writes the verdict of the report as one sentence, without a newline. */
 void verdict_write_sentence(const struct text_part *part);
 
-/* Writes a line for each thing that grows without being a suspect, or cannot be judged. */
+/* Writes a line for everything that grows but is no suspect, or that cannot be judged yet. */
 void verdict_write_notes(const struct text_part *part);
 
 /*
- * Write the line of the verdict, and a line for each loss, each suspect and each note. A loss or
- * suspect that the line of the verdict names has no line of its own.
+ * verdict_write_first() writes the sentence of the verdict as a line. verdict_write_reasons()
+ * writes a line for each loss, suspect and note. A loss or suspect that is named in the sentence
+ * has no line.
  */
 void verdict_write_first(const struct text_part *part);
 void verdict_write_reasons(const struct text_part *part);

@@ -20,12 +20,12 @@
 #include "sinks/verdict_line.h"
 
 #define LINE_MOST 3072
-/* Maximum findings and notes in the first attempt */
+/* Maximum number of findings and notes together that are tried first */
 #define ITEMS_MOST 16
 /* Maximum bytes of a function's name if no finding fits with full names */
 #define NAME_MOST 120
 
-/* Number of findings and notes that may still be written, and number left out */
+/* Number of findings and notes that may still be written, and number of those left out so far */
 struct room {
 	size_t left;
 	size_t omitted;

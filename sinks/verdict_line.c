@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the line of a verdict, with all details for which there is room. */
+/* Writes the line of a suspect or of a proven loss, with as many details as fit into the line. */
 #include "sinks/verdict_line.h"
 
 #include <inttypes.h>
@@ -19,15 +19,18 @@
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
 
-/* Maximum bytes of a line, without the newline */
+/*
+ * Maximum bytes of a line, without the newline. A line may be longer if it does not even fit with
+ * names of NAME_LEAST bytes.
+ */
 #define WIDTH 120
 
 #define NAME_MOST 60
 #define NAME_LEAST 20
 
-/* The details that a line has. */
+/* Which details a line has. */
 struct detail {
-	/* Maximum callers that are named in addition to the blamed function. */
+	/* maximum number of callers of the blamed function that are named */
 	unsigned int callers;
 	bool blocks;
 	bool manner;     /* write how the site grows */
@@ -36,7 +39,8 @@ struct detail {
 
 /*
  * Sets of details, in the order in which they are tried until the line fits. The nearest caller is
- * kept longest: it says more than the blocks. If no set fits, names are cut more and more.
+ * left out last, because it says more than the counts of blocks. If no set fits, names are cut more
+ * and more.
  */
 static const struct detail details[] = {
 	{2, true, true, SIZE_MAX},   {1, true, true, SIZE_MAX}, {1, false, true, SIZE_MAX},
@@ -85,7 +89,7 @@ static void write_blocks(FILE *out, const struct text_part *part, const struct s
 	fputs(" stay", out);
 }
 
-/* Returns how a suspect grows, in words; "" for tendencies that no suspect has. */
+/* Returns in words how a suspect grows; "" for a tendency that no suspect can have. */
 static const char *manner_of(enum tendency tendency)
 {
 	switch (tendency) {
@@ -104,14 +108,14 @@ static const char *manner_of(enum tendency tendency)
 }
 
 /*
- * State while the blamed function and its callers are written. Only the first function with a known
- * source gets its file and line.
+ * State for writing the blamed function and its callers. Only the first function whose source is
+ * known is written with its file and line.
  */
 struct row {
 	FILE *out;
 	unsigned int cnt;
 	bool has_source;
-	bool has_instances; /* the functions stand for several instances of templates */
+	bool has_instances; /* write a template function by the name that all its instances share */
 	size_t name_max;
 };
 
@@ -146,7 +150,7 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct st
 	write_function(&row, site->locations[pos.frame], pos.function);
 }
 
-/* Writes callers of the blamed function, until `most` are written. */
+/* Writes callers of the blamed function, the nearest first, until `most` callers are written. */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct stack_pos pos = shown->blamed;
@@ -174,7 +178,7 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 
 /*
  * Returns the maximum number of callers that are named. If the suspect stands for several instances
- * of a template, their callers beyond the nearest were not compared.
+ * of a template, only their nearest callers were compared: this is 1 if these are equal, else 0.
  */
 static unsigned int callers_shown(const struct suspect *suspect, const struct detail *detail)
 {
@@ -184,9 +188,9 @@ static unsigned int callers_shown(const struct suspect *suspect, const struct de
 }
 
 /*
- * Writes what owns the memory: the blamed function, or a kind of runtime objects. Adds the called
- * library function, the callers, the thread and the process, as far as they are shown. If any of
- * these is added, ends with a comma.
+ * Writes who holds the memory: the blamed function, or a kind of runtime objects. Adds the library
+ * function that it called, the callers, the thread and the process, if they are to be shown. If any
+ * of these is added, ends with a comma.
  */
 static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
@@ -230,7 +234,7 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 	       suspect->site->site->process == pool->sum.process;
 }
 
-/* A suspect or a loss, and the function that writes its line. */
+/* A suspect or a loss, and the function that writes the line about it. */
 struct verdict_line {
 	const void *what;
 	enum text_style style;
@@ -240,8 +244,8 @@ struct verdict_line {
 
 /*
  * Writes the script line that ran most often when the runtime extended its pools. This line need
- * not be the one that leaks: the runtime extends its pools in steps of 1 MiB, and any line may be
- * the one that needs the first memory of a step.
+ * not be the one that leaks: a pool grows in steps of 1 MiB, and the step is charged to the line
+ * that needed memory when the pool was full.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)
@@ -254,7 +258,7 @@ static void write_steps(FILE *out, const struct report_site *shown,
 	fputs(", which may not be the line that leaks (PYTHONMALLOC=malloc shows more)", out);
 }
 
-/* True if a stack of the report has a line of a script. */
+/* True if a shown stack of the report has a frame of a script. */
 static bool has_script(const struct report *report)
 {
 	for (size_t i = 0; i < report->site_cnt; i++) {
@@ -298,8 +302,8 @@ static void write_advice(FILE *out, const struct report *report, const struct su
 }
 
 /*
- * Returns the pid of the process for which the kernel keeps the memory; 0 for user memory, or if
- * the process is not known.
+ * Returns the pid of the process for which the kernel holds the memory. Returns 0 for user memory,
+ * or if the process is not known.
  */
 static pid_t kernel_owner_of(const struct suspect *suspect)
 {
@@ -389,7 +393,10 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		write_blocks(out, part, suspect);
 }
 
-/* Returns the line of a verdict, to be freed; NULL if there is no memory. */
+/*
+ * Returns the line of a suspect or loss with the given details, to be freed; NULL if there is no
+ * memory.
+ */
 static char *line_of(const struct text_part *part, const struct verdict_line *verdict,
 		     const struct detail *detail)
 {
@@ -457,7 +464,7 @@ void verdict_write_unclear(const struct text_part *part, const struct pool *pool
 	text_write_of_process(part, pool->sum.process);
 	fputs(" grow: they have taken memory in steps of ", part->out);
 	write_amount(part->out, (double)pool->step_bytes);
-	/* The line of a suspect has the advice already. */
+	/* If there is a suspect, its line already has the advice. */
 	if (advice && !part->report->suspect_cnt)
 		fprintf(part->out, "; %s", advice);
 	fputc('\n', part->out);
@@ -497,7 +504,10 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 		fprintf(out, ", %zu paths", loss->path_cnt);
 }
 
-/* Returns the line of a suspect or loss, to be freed; NULL if there is no memory. */
+/*
+ * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if there is
+ * no memory. `taken` bytes of the width are used by text before the line.
+ */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
 		      size_t taken)
 {

@@ -8,9 +8,9 @@
 /*
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
  * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
- * out details in this order: all callers but the nearest, the score, the blocks, how the site
- * grows. If the line is still too long, leaves out the nearest caller and, if necessary, the same
- * details again; finally cuts names.
+ * out details in this order: all callers but the nearest, how many blocks were freed, the manner of
+ * growth. If the line is still too long, leaves out the nearest caller, and then these details in
+ * the same order. If necessary, finally cuts names.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
@@ -20,8 +20,9 @@ void verdict_write_line(const struct text_part *part, const struct suspect *susp
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
 /*
- * Return the line of a suspect or loss without a newline, to be freed; NULL if there is no memory.
- * The line leaves room for `taken` bytes before it.
+ * verdict_suspect_line() returns the line of a suspect, verdict_loss_line() the line of a proven
+ * loss. The line has no newline, is to be freed, and is short enough for `taken` bytes before it.
+ * Both functions return NULL if there is no memory.
  */
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect,
 			   size_t taken);
@@ -31,12 +32,16 @@ char *verdict_loss_line(const struct text_part *part, const struct proven_loss *
 void verdict_write_function(FILE *out, const struct report_site *site, struct stack_pos pos);
 
 /*
- * True if the suspect belongs to the pool report->unclear, which may grow faster than the suspect
- * alone.
+ * True if the suspect is a part of the pool report->unclear. The whole pool may grow faster than
+ * the suspect.
  */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
-/* Write lines about possible growth that is not reported as a suspect. */
+/*
+ * verdict_write_undecided() writes the line about sites whose growth may replace blocks from before
+ * tracing began. verdict_write_pending() writes the line about sites whose growth may still
+ * continue.
+ */
 void verdict_write_undecided(const struct text_part *part);
 void verdict_write_pending(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
