@@ -24,7 +24,7 @@ struct range_table {
 	size_t cap;
 };
 
-/* Adds a range. Empty ranges are ignored. Fails only with -ENOMEM. */
+/* Adds a range, unless it is empty. Fails only with -ENOMEM. */
 int range_table_add(struct range_table *table, uint64_t start, uint64_t end, uint64_t value);
 
 /* Prepares the table for searches; no range may be added afterwards. Fails only with -ENOMEM. */

@@ -29,8 +29,8 @@ static inline size_t bisect(size_t cnt, bool (*is_below)(const void *arg, size_t
 }
 
 /*
- * Implements the macros below, which pass the offset and size (4 or 8 bytes) of the field to
- * compare.
+ * Implements bisect_below(), bisect_upto() and bisect_numbers(). key_at, key_bytes: offset and size
+ * (4 or 8 bytes) of the field that is compared with `key`.
  */
 static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_bytes, size_t key_at,
 				 size_t key_bytes, uint64_t key, bool upto)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements the set as an array of words, which grows with the largest number. */
+/* Implements the set as an array of 64-bit words, which grows with the largest number. */
 #include "base/bits.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of small numbers, with one bit for each. A zeroed set is valid and empty. */
+/* A set of small numbers, stored as a bitmap. A zeroed set is valid and empty. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 
@@ -9,7 +9,7 @@
 
 struct bits {
 	uint64_t *words;
-	size_t cap; /* words */
+	size_t cap; /* number of allocated 64-bit words */
 };
 
 /* Adds a number to the set. Returns 0 or -ENOMEM. */

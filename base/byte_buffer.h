@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes and reads numbers and byte strings in the format of recordings: LEB128 numbers, signed
- * ones zigzag-encoded. Writer and reader both remember failures, so that callers need to check only
- * once, after the last call.
+ * Writes and reads numbers and byte strings in the format of recordings: numbers are LEB128; signed
+ * numbers are zigzag-encoded before. Writer and reader both remember failures, so that callers need
+ * to check for a failure only once, after the last call.
  */
 #ifndef BASE_BYTE_BUFFER_H
 #define BASE_BYTE_BUFFER_H
@@ -22,9 +22,9 @@ void bytes_put(struct byte_buffer *to, const void *bytes, size_t len);
 void bytes_put_number(struct byte_buffer *to, uint64_t number);
 void bytes_put_signed(struct byte_buffer *to, int64_t number);
 /*
- * Writes only the words that differ between the arrays `before` and `now` (cnt words each). For
- * each of these words, writes the number of unchanged words directly before it, and the word's
- * difference from its value in `before`.
+ * Writes only the 64-bit words that differ between the arrays `before` and `now` (cnt words each):
+ * first the number of these words; then, for each of them, the number of unchanged words directly
+ * before it, and its value in `now` minus its value in `before`.
  */
 void bytes_put_changes(struct byte_buffer *to, const uint64_t *before, const uint64_t *now,
 		       size_t cnt);

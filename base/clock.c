@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's unshifted clock,
- * and the difference between CLOCK_MONOTONIC and CLOCK_REALTIME.
+ * Determines two differences: between the time namespace's CLOCK_MONOTONIC and the kernel's
+ * unshifted clock, and between CLOCK_REALTIME and CLOCK_MONOTONIC.
  */
 #include "base/clock.h"
 
@@ -12,17 +12,23 @@
 
 #include "base/cleanup.h"
 
-/* Maximum duration of a reading, in nanoseconds. A longer reading may have been interrupted. */
+/*
+ * Maximum time, in nanoseconds, that reading both clocks may take. If it takes longer, the thread
+ * was probably interrupted between the two clocks, and both are read again.
+ */
 #define READING_NS 100000
 #define READINGS_MAX 10
-/* Minimum change of the clocks' difference, in nanoseconds; smaller changes are ignored. */
+/*
+ * Minimum change, in nanoseconds, of the difference between CLOCK_REALTIME and CLOCK_MONOTONIC.
+ * Smaller changes are ignored.
+ */
 #define CHANGE_NS 1000000
 
 int64_t clock_ahead_ns;
 
 /*
- * True if /proc/self/timens_offsets applies to this process. The file shows the offsets for child
- * processes, which may be in another time namespace.
+ * True if the offsets in /proc/self/timens_offsets are those of this process. The file shows the
+ * offsets for its child processes, which may be in another time namespace.
  */
 static int offsets_are_own(void)
 {
@@ -46,8 +52,8 @@ void clock_read_offsets(void)
 }
 
 /*
- * Returns the difference between CLOCK_REALTIME and CLOCK_MONOTONIC, from the shortest of a few
- * readings.
+ * Returns CLOCK_REALTIME minus CLOCK_MONOTONIC. Reads both clocks several times if that takes
+ * longer than READING_NS, and uses the reading that took the least time.
  */
 static int64_t read_difference(void)
 {
@@ -67,7 +73,10 @@ static int64_t read_difference(void)
 	return ret;
 }
 
-/* Ignores small differences between readings, which would put events out of order. */
+/*
+ * Keeps using an earlier difference between the clocks as long as it changes by less than
+ * CHANGE_NS: otherwise small errors of reading the clocks could reverse the order of two events.
+ */
 int64_t clock_wall_of(uint64_t monotonic_ns)
 {
 	static int64_t used;

@@ -16,7 +16,10 @@
  */
 extern int64_t clock_ahead_ns;
 
-/* Sets clock_ahead_ns. Call before starting other threads or confined processes. */
+/*
+ * Sets clock_ahead_ns. Call before starting other threads, and before forking processes that may
+ * not read /proc: they inherit the value.
+ */
 void clock_read_offsets(void);
 
 static inline uint64_t clock_ns(clockid_t id)

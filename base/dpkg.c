@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 
 /*
- * Compares a path from the list of a package with the path of a file. Packages that were built
- * before / and /usr were merged contain /lib/NAME as the path of a file that is now /usr/lib/NAME.
+ * True if `listed`, a path from a package's list, is the file `path`. Packages built before / and
+ * /usr were merged list /lib/NAME, although the file is now /usr/lib/NAME.
  */
 static bool is_same_file(const char *listed, const char *path)
 {
@@ -58,6 +58,6 @@ char *dpkg_package_of(const char *folder, const char *path)
 	if (dir)
 		closedir(dir);
 	if (ret)
-		ret[strcspn(ret, ":")] = '\0'; /* an architecture */
+		ret[strcspn(ret, ":")] = '\0'; /* cut off the architecture, as in "libc6:amd64" */
 	return ret;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decodes UTF-8 strictly, and tells safe characters from unsafe ones. */
+/* Decodes UTF-8 strictly, and escapes characters that are unsafe to print. */
 #include "base/escape.h"
 
 #include <stdlib.h>

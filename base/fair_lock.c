@@ -6,12 +6,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Maximum time, in milliseconds, until a waiting thread notices a call of fair_lock_interrupt(). */
+/* Maximum time, in milliseconds, after which fair_lock_poll() notices fair_lock_interrupt(). */
 #define SLICE_MS 50
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-/* number of tickets handed out so far, and the ticket that owns the lock */
+/* taken: number of tickets handed out so far; served: ticket whose thread may own the lock */
 static uint64_t taken, served;
 static atomic_bool interrupted;
 static _Thread_local bool shares;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Identifies files by numbers. Opens nothing.
+ * Identifies files by inode and device numbers. Opens nothing.
  *
- * There are three sources of these numbers. On overlayfs and btrfs, they give different numbers for
- * a file, so compare only numbers from the same source:
+ * These numbers come from three sources. On overlayfs and btrfs, the sources give different numbers
+ * for the same file, so compare only numbers from one source:
  *  - stat(), read by file_id_of(). A file in an overlay has different numbers in each mount. For a
- *    cache of file contents, this only costs memory: one file is taken for two.
+ *    cache of file contents, this only costs memory: the file is cached twice.
  *  - /proc/PID/maps, stored in struct mapping. mapped_file_is() compares an open file with these
  *    numbers.
- *  - the file below an overlay, found by backing_inode(). These numbers identify probed files,
- *    which containers made from one container image share. The numbers come from a BPF program,
- *    which not every kernel supports.
+ *  - backing_inode(), which finds the file below an overlay. Its numbers identify probed files:
+ *    containers made from one container image share the file below the overlay. A BPF program
+ *    reads the numbers; not every kernel supports this program.
  * A cgroup is identified by its inode number only, since BPF programs know only that number.
  */
 #ifndef BASE_FILE_ID_H
@@ -27,8 +27,8 @@ struct file_id {
 };
 
 /*
- * Identifies the contents of a file at one time: overwriting the file gives another version. The
- * change time (ctime) is left out, since renaming or deleting the file changes it.
+ * Identifies the contents of a file at one time: overwriting the file makes a new version. The
+ * change time (ctime) is not compared, since renaming or deleting the file changes it.
  */
 struct file_version {
 	struct file_id id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hashes sequences of words. The BPF programs have a copy of this function, and ids of allocation
- * sites are its results, so the function must never change.
+ * Hashes a sequence of 64-bit words, one word per call. This function must never change: the BPF
+ * programs have a copy of it, and its results serve as ids of allocation sites.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 64
 
-/* Hashes a number by the last step (finalizer) of MurmurHash3. */
+/* The finalizer (last step) of MurmurHash3. */
 uint64_t hash_u64(uint64_t number)
 {
 	number ^= number >> 33;

@@ -14,7 +14,8 @@ struct hash_map_slot {
 };
 
 struct hash_map {
-	struct hash_map_slot *slots; /* slots in hash order; slot_cnt is a power of two, or 0 */
+	/* slots of an open-addressing table; slot_cnt is a power of two, or 0 */
+	struct hash_map_slot *slots;
 	size_t slot_cnt;
 	size_t cnt;
 };

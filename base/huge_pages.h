@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Requests huge pages for a piece of memory, if it is large. Pages that are already in use stay
- * small.
+ * Requests huge pages for a piece of memory of at least 4 MiB; smaller pieces are left as they are.
+ * Pages that are already in use stay small.
  */
 void huge_pages_use(void *start, size_t bytes);
 

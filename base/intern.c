@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the strings in a map by hash; strings with the same hash form a linked list. */
+/* Keeps the strings in a map, keyed by hash. Strings with the same hash form a linked list. */
 #include "base/intern.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 /* A table of strings. A zeroed struct is a valid empty table. */
 struct intern {
-	struct hash_map strings; /* lists of strings with equal hashes, keyed by hash */
+	struct hash_map strings; /* maps a hash to the list of strings with this hash */
 	size_t cnt;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs calls in a thread, which is replaced by another one if a call blocks. */
+/* Makes each call in a helper thread. If the call blocks, another thread takes over later calls. */
 #include "base/limited_call.h"
 
 #include <errno.h>
@@ -18,16 +18,23 @@
 
 /* Maximum time to wait for a call, in nanoseconds. */
 #define WAIT_NS 2000000000ULL
-/* Maximum time to wait for a call after WAITS_MAX calls have taken WAIT_NS, in nanoseconds. */
+/*
+ * Maximum time to wait for a call, in nanoseconds, after WAITS_MAX calls have been given up after
+ * WAIT_NS. Each of these calls is forgotten after a while: see FORGIVE_NS.
+ */
 #define SHORT_WAIT_NS 100000000ULL
 #define WAITS_MAX 3
-/* Time until a call that has taken WAIT_NS no longer counts, in nanoseconds. */
+/*
+ * Time, in nanoseconds, after which a call that was given up after WAIT_NS no longer counts towards
+ * WAITS_MAX. If there are several such calls, one of them stops counting every FORGIVE_NS.
+ */
 #define FORGIVE_NS 20000000000ULL
 /* Maximum number of threads that blocked calls may occupy. */
 #define BLOCKED_MAX 64
 
 struct call {
-	struct call *next; /* in `requested` or `blocked`, never in both */
+	/* next call in the list `requested` or `blocked`; a call is never in both */
+	struct call *next;
 	const struct limited_function *function;
 	pid_t pid;
 	int fd;
@@ -41,11 +48,11 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t request = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static struct call *requested; /* calls that no thread has begun */
 static struct call *blocked;   /* calls that were given up and have not ended */
-static unsigned int idle_cnt;  /* threads without a request */
-static uint64_t forgiven_ns;   /* time when no call that has taken WAIT_NS counts any longer */
-static pid_t owner;            /* process that called limited_calls_begin(); 0 before */
+static unsigned int idle_cnt;  /* number of threads without a request */
+static uint64_t forgiven_ns;   /* time from which no call counts towards WAITS_MAX any more */
+static pid_t owner;            /* process that called limited_calls_begin(), or 0 */
 
-/* Takes the next request, for which this thread was started or woken. */
+/* Waits for a request, and removes it from the list `requested`. */
 static struct call *take(void)
 {
 	struct call *call;
@@ -84,7 +91,10 @@ static void drop(struct call *call)
 	free_call(call);
 }
 
-/* Handles requests. Ends after a call that was given up, since another thread takes its place. */
+/*
+ * Main function of a helper thread: makes the requested calls. If a call was given up while this
+ * thread was in it, the thread ends after the call, since another thread has taken its place.
+ */
 static void *serve(void *unused)
 {
 	bool is_replaced = false;
@@ -124,7 +134,10 @@ static bool reserve_thread(void)
 	return true;
 }
 
-/* True if a call for this process blocks, or if too many calls block. */
+/*
+ * True if a call for this process was given up and still blocks, or if BLOCKED_MAX calls for any
+ * processes were given up and still block.
+ */
 static bool is_refused(pid_t pid)
 {
 	unsigned int cnt = 0;
@@ -135,7 +148,7 @@ static bool is_refused(pid_t pid)
 	return cnt >= BLOCKED_MAX;
 }
 
-/* Gives up a call. If no thread has begun it, its thread becomes idle, since nothing blocks. */
+/* Gives up a call. If no thread has begun the call, the thread reserved for it becomes idle. */
 static void give_up(struct call *call)
 {
 	if (remove_call(&requested, call)) {
@@ -148,7 +161,10 @@ static void give_up(struct call *call)
 	blocked = call;
 }
 
-/* Notes that a call has taken waited_ns without ending. */
+/*
+ * Notes that a call was given up after waited_ns. If this time is WAIT_NS, the call counts towards
+ * WAITS_MAX from now on.
+ */
 static void note_wait(uint64_t waited_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), max_ns = now_ns + WAITS_MAX * FORGIVE_NS;
@@ -160,7 +176,10 @@ static void note_wait(uint64_t waited_ns)
 		forgiven_ns = max_ns;
 }
 
-/* Waits for a call, and gives it up if it takes too long. Returns true if it has ended. */
+/*
+ * Waits for a call. Returns true if it has ended. If it takes too long, gives the call up and
+ * returns false.
+ */
 static bool wait_for(struct call *call)
 {
 	bool is_short = forgiven_ns > clock_deadline_ns((WAITS_MAX - 1) * FORGIVE_NS);
@@ -177,7 +196,11 @@ static bool wait_for(struct call *call)
 	return false;
 }
 
-/* Makes a call in a thread. Frees `call`, unless the thread still runs it and will free it. */
+/*
+ * Makes a call in the helper thread that is reserved for it. Returns the call's result, or -EAGAIN
+ * if the call was given up. Takes over `call`: if the thread is still in the call, the thread frees
+ * it later.
+ */
 static int call_in_thread(struct call *call, void *data)
 {
 	int ret;
@@ -198,7 +221,7 @@ void limited_calls_begin(void)
 	owner = getpid();
 }
 
-/* Returns a new call with a thread and copies of fd and data; NULL on failure. */
+/* Copies fd and data into a new call and reserves a helper thread for it. NULL on failure. */
 static struct call *new_call(pid_t pid, int fd, const struct limited_function *function,
 			     const void *data)
 {
@@ -215,7 +238,10 @@ static struct call *new_call(pid_t pid, int fd, const struct limited_function *f
 	return NULL;
 }
 
-/* Without memory, a descriptor or a thread for the call, makes it in this thread. */
+/*
+ * Makes the call in the calling thread if `pid` is this process itself, if this process has not
+ * called limited_calls_begin(), or if there is no memory, descriptor or thread for the call.
+ */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data)
 {
 	struct call *call = NULL;

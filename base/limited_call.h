@@ -2,13 +2,13 @@
 /*
  * Calls functions that may block for as long as a process keeps its memory map locked. A process
  * holds this lock while it waits for a file system, for example in munmap(). If the file system
- * does not answer, reads of /proc/PID/maps or /proc/PID/cmdline, and opens of files in
- * /proc/PID/map_files, block, and only SIGKILL ends them.
+ * does not answer, a thread that reads /proc/PID/maps or /proc/PID/cmdline, or opens a file in
+ * /proc/PID/map_files, blocks until it gets SIGKILL.
  *
- * A call that blocks costs its caller 2 s. After three such calls, further calls that block cost
- * 0.1 s each; every 20 s, one more call may cost 2 s. Calls for a process for which a call still
- * blocks cost nothing. If 100 processes block at the same time, their callers lose 12 s in total,
- * since 64 calls at most block.
+ * A call that blocks is given up after 2 s. After three such calls, calls are given up after 0.1 s;
+ * every 20 s, one more call may take 2 s. While a call for a process blocks, further calls for this
+ * process fail at once. While 64 calls block, all further calls fail at once: even if 100 processes
+ * block at the same time, memleak loses only 12 s in total.
  */
 #ifndef BASE_LIMITED_CALL_H
 #define BASE_LIMITED_CALL_H
@@ -17,25 +17,29 @@
 #include <sys/types.h>
 
 struct limited_function {
-	/* Returns 0, a positive result, or a negative errno. Must not use data of other threads. */
+	/*
+	 * Returns 0, a positive result, or a negative errno. Runs in another thread, so it must
+	 * use only fd and *data.
+	 */
 	int (*run)(int fd, void *data);
-	/* Frees a result that nobody takes. NULL if there is nothing to free. */
+	/* Frees the result of a call that was given up. NULL if results need not be freed. */
 	void (*drop)(int result, void *data);
-	size_t size; /* size of the data in bytes */
+	size_t size; /* size of *data in bytes */
 };
 
 /*
- * Allows limited_call() to start threads in this process. Before, and in a forked child, it makes
- * all calls itself. Call this when the rights of the process have been reduced, since each thread
- * has its own.
+ * Allows limited_call() to start threads in this process. Before this call, and in a forked child,
+ * limited_call() runs each function in the calling thread, without a time limit. Call this after
+ * the process has dropped its capabilities: each thread has its own, and later threads inherit the
+ * reduced set.
  */
 void limited_calls_begin(void);
 
 /*
- * Calls function->run() in another thread, with copies of fd and *data, and waits for it. pid: the
- * process that may block the call. If run() has ended, copies its data back and returns its result.
- * Returns -EAGAIN if run() takes too long, if an earlier call for this process still blocks, or if
- * too many calls block: the caller should try again later.
+ * Calls function->run() in another thread, with copies of fd and *data, and waits until it has
+ * ended. Then copies run()'s data back to *data, and returns run()'s result. pid: the process whose
+ * memory map run() needs. Returns -EAGAIN if run() takes too long, if an earlier call for this
+ * process still blocks, or if too many calls block: the caller should try again later.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes each log line to stderr by one call, so that lines of several processes do not mix. */
+/* Writes each log line to stderr with one write(): lines of several processes do not mix. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -47,7 +47,10 @@ static void write_stderr(const char *bytes, size_t len)
 	}
 }
 
-/* Makes one line of `text`: drops newlines at its end and escapes all other newlines. */
+/*
+ * Makes a log line of `text`: adds the prefix "memleak: ", drops newlines at the end, and escapes
+ * all other newlines and unsafe characters.
+ */
 static int make_line(const char *text, char **ret, size_t *len)
 {
 	size_t text_len = strlen(text);

@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /*
- * From now on, calls take() with each log line, including its newline, in the thread that logs.
- * Lines are also written to stderr unless it is a terminal. If take is NULL, lines are written to
- * stderr only.
+ * From now on, take() is called with each log line, including its newline, in the thread that logs.
+ * Lines are also written to stderr unless stderr is a terminal. If `take` is NULL, lines are
+ * written to stderr only.
  */
 void log_divert(void (*take)(void *arg, const char *line, size_t len), void *arg);
 
-/* Sets the verbosity: 0 logs errors and notes; 1 is -v; 2 is -vv. */
+/* Sets the verbosity: 0, 1 (-v) or 2 (-vv). With 0, log_verbose() logs nothing. */
 void log_set_verbosity(unsigned int verbosity);
 unsigned int log_verbosity(void);
 
-/* Escapes control bytes in the text, since names come from hostile targets. */
+/* Log a message. Unsafe characters are escaped, since names come from hostile targets. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of counters. An all-zero struct majority is an empty stream. */
+/* Number of counters. A zeroed struct majority is valid: an empty stream. */
 #define MAJORITY_COUNTERS 4
 
 struct majority {
 	uint32_t cnt; /* count of numbers in the stream */
 	uint32_t numbers[MAJORITY_COUNTERS];
-	/* count of each number in the stream; may be too low, by at most cnt / 5 */
+	/* counts[i]: number of occurrences of numbers[i]; may be too low, by at most cnt / 5 */
 	uint32_t counts[MAJORITY_COUNTERS];
 };
 

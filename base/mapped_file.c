@@ -52,8 +52,8 @@ bool file_is_changed_since(const struct stat *st, int64_t since_ns)
 }
 
 /*
- * True if an open file is the mapped one. Also compares device numbers, since the path may lead to
- * a different device.
+ * True if an open file is the mapped one and has not changed since the mmap(). Also compares device
+ * numbers, since the path may lead to a different device.
  */
 static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
 {

@@ -19,22 +19,23 @@
 int mapped_file_id(int fd, struct file_id *ret);
 
 /*
- * True if an open file is the one with the numbers `shown` in /proc/PID/maps. st: the file's stat
- * data. If its inode number is equal, device numbers are not compared: the caller must have opened
- * fd in a way that leads to the right device.
+ * True if an open file is the one that /proc/PID/maps shows with the inode and device numbers
+ * `shown`. st: the open file's stat data. If st has the inode number of `shown`, device numbers are
+ * not compared: the caller must have opened fd in a way that leads to the right device.
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
 /*
- * True if the file has changed after since_ns of struct mapping. False if since_ns is 0 (unknown).
+ * True if the file's ctime is later than since_ns, the time of the mmap() (see struct mapping).
+ * False if since_ns is 0 (unknown).
  */
 bool file_is_changed_since(const struct stat *st, int64_t since_ns);
 
 /*
  * Opens the file at the mapping's path, if the file there is still the mapped one. Also checks that
- * the file has not changed after since_ns (if known), because its inode number may have been
- * reused. Returns an fd, with *ret filled, or a negative errno; -ENOENT if the file is gone or
- * cannot be identified.
+ * the file has not changed since the mmap() (if its time is known), because the inode number may
+ * have been reused. Returns an fd and stores the file's stat data in *ret, or returns a negative
+ * errno: -ENOENT if the mapped file is no longer there or cannot be identified.
  */
 int mapped_file_open(const struct mapping *mapping, struct stat *ret);
 

@@ -15,8 +15,8 @@ struct nearest {
 	const char *word;
 	size_t len;
 	/*
-	 * later words must have a smaller distance than this: at first the limit for near words,
-	 * then the distance of the nearest word so far
+	 * the next word must have a smaller distance than this: at first the limit for near words,
+	 * later the distance of the nearest word so far
 	 */
 	size_t least;
 };

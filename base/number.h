@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the value of a hex digit in either case; 16 if c is not a digit. */
+/* Returns the value of a hex digit in upper or lower case; 16 if c is not a hex digit. */
 static inline unsigned int digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -27,19 +27,23 @@ static inline bool is_digit(char c)
 }
 
 /*
- * Parses the digits at *at, up to `end` or to a NUL if `end` is NULL, and moves *at past them. base
- * is at most 16. Returns 0, -EINVAL if there is no digit, or -ERANGE if the number has more than 64
- * bits.
+ * Parses the digits at *at, up to the first other character or to `end` (NULL: no limit), and moves
+ * *at past the digits. `base` is at most 16. Returns 0, -EINVAL if there is no digit, or -ERANGE if
+ * the number has more than 64 bits.
  */
 int number_take(const char **at, const char *end, unsigned int base, uint64_t *ret);
 
 /*
- * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns: value of 1
- * in the last digit, in nanoseconds. Returns 0, -EINVAL if there is no digit, or -ERANGE.
+ * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns is the value,
+ * in nanoseconds, of one unit of the last digit. Returns 0, -EINVAL if there is no digit, or
+ * -ERANGE if the time has more than 64 bits.
  */
 int number_take_seconds(const char **at, uint64_t *ret_ns, uint64_t *ret_unit_ns);
 
-/* Parses a text that must be a decimal number from min to max. Returns 0, -EINVAL or -ERANGE. */
+/*
+ * Parses a text that must be a decimal number from min to max. Returns 0, -EINVAL if it is not a
+ * decimal number, or -ERANGE if it is outside min to max.
+ */
 int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
 #endif

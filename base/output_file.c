@@ -18,12 +18,15 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-/* Maximum symbolic links followed per path, as in the kernel. */
+/* Maximum number of symbolic links that are followed per path, as in the kernel. */
 #define LINKS_MAX 40
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* Reads a user or group id that sudo has set in the environment; UINT32_MAX if it is not set. */
+/*
+ * Returns the user or group id in `name`, an environment variable that sudo sets. Returns
+ * UINT32_MAX if the variable is not set or invalid.
+ */
 static uint32_t sudo_id(const char *name)
 {
 	const char *text = getenv(name);
@@ -41,7 +44,7 @@ static bool may_be_trusted(const struct stat *st)
 
 /* State while a path is opened part by part. */
 struct path_walk {
-	int folder_fd; /* folder reached so far; AT_FDCWD for the working directory */
+	int folder_fd; /* folder reached so far; AT_FDCWD: the working directory */
 	char *rest;    /* the remaining path, relative to folder_fd */
 	int links;     /* number of symbolic links followed so far */
 };
@@ -104,8 +107,8 @@ static int substitute(struct path_walk *walk, const char *target, const char *be
 }
 
 /*
- * Follows a symbolic link if its owner is trusted. If the kernel must open the link (see
- * is_magic()), returns 1 without following it.
+ * Follows a symbolic link. Returns -EACCES if its owner is not trusted. If only the kernel can
+ * follow the link (see is_magic()), returns 1 and does nothing.
  */
 static int follow(struct path_walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
@@ -164,8 +167,8 @@ static int open_again(int path_fd)
 }
 
 /*
- * Opens the last part of the path. If it is a symbolic link, replaces the link by its target in the
- * remaining path, and returns -EAGAIN.
+ * Opens or creates the file that is the last part of the path. If it is a symbolic link, replaces
+ * the link by its target in the remaining path, and returns -EAGAIN.
  */
 static int open_last(struct path_walk *walk, const char *name)
 {
@@ -232,8 +235,8 @@ static int walk_on(struct path_walk *walk)
 }
 
 /*
- * Opens a path part by part. Follows symbolic links itself, so that no other user can replace a
- * link after it was checked.
+ * Opens a path part by part. Does not let the kernel follow symbolic links, so that no other user
+ * can replace a link after it was checked.
  */
 static int open_by_parts(const char *path)
 {

@@ -7,10 +7,10 @@
 #define BASE_OUTPUT_FILE_H
 
 /*
- * Opens path for appending. A new file is readable only by its owner: the user who runs memleak, or
- * who called sudo. As root, returns -EACCES if the file or pipe, or a symbolic link in any part of
- * the path, belongs to another user, who may have placed it there. Returns an fd or a negative
- * errno.
+ * Opens path for appending. Creates the file if needed; a new file is readable only by its owner,
+ * which is the user who runs memleak or who called sudo. If memleak is root, returns -EACCES if the
+ * file or pipe, or a symbolic link in any part of the path, belongs neither to root nor to the user
+ * who called sudo: its owner may have placed it there. Returns an fd or a negative errno.
  */
 int output_file_open(const char *path);
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Returns the number of threads for computing: the processors that this process may use, at most
- * 16.
+ * Returns the number of threads that a computation should use: the number of processors that this
+ * process may use, at most 16.
  */
 size_t parallel_worker_cnt(void);
 

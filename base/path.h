@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions on paths that only use the path's text. */
+/* Functions on the text of paths. They access no files. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 

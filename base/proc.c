@@ -20,10 +20,10 @@
 #include "base/limited_call.h"
 #include "base/number.h"
 
-/* Size of one read, in bytes; larger than most files. */
+/* Size of one read, in bytes. Most files in /proc are smaller. */
 #define READ_BYTES 4096
 
-/* Size of the longest name of a file that is opened with a limit, in bytes. */
+/* Size of the buffer for the name that proc_open_limited() opens, in bytes. */
 #define OPEN_NAME_MAX 96
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
@@ -77,8 +77,8 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 }
 
 /*
- * Also checks that the process has memory: two ended processes compare equal, since neither has
- * any.
+ * Also checks that the process has memory: kcmp() returns 0 for two ended processes, since neither
+ * has memory.
  */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
@@ -86,8 +86,8 @@ bool proc_share_memory(pid_t pid, pid_t other)
 }
 
 /*
- * True for files that are read in the main thread's folder, even after that thread has ended: the
- * process's name (comm) and its threads (task/).
+ * True for files that are read in the main thread's folder even if the main thread has ended: the
+ * process's name (comm) and the files of its threads (task/).
  */
 static bool is_main_thread_s(const char *name)
 {
@@ -219,8 +219,8 @@ char *proc_thread_comm(pid_t pid, pid_t tid)
 }
 
 /*
- * Reads the line about a process in /proc/PID/stat. Returns its fields from the third on, which
- * point into *ret; NULL if they cannot be read. The caller must free *ret.
+ * Reads /proc/PID/stat into *ret, which the caller must free. Returns a pointer to the third field
+ * in *ret; NULL if the file cannot be read.
  */
 static const char *read_stat(pid_t pid, char **ret)
 {
@@ -228,7 +228,7 @@ static const char *read_stat(pid_t pid, char **ret)
 
 	if (proc_read(pid, "stat", ret))
 		return NULL;
-	/* Search for the last ")": the name, which may itself contain parentheses, ends there. */
+	/* The process's name ends at the last ")": the name may contain parentheses. */
 	name_end = strrchr(*ret, ')');
 	return name_end ? name_end + 1 : NULL;
 }

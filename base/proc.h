@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads files in /proc/PID as text. A process can set its name to any 15 bytes, including newlines
- * and parentheses, so names should only be read by these functions.
+ * and parentheses, so no other code should parse names out of these files.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
@@ -16,7 +16,7 @@ bool proc_shows_memory(pid_t tid);
 
 /*
  * Returns a thread whose /proc files show the process's memory: the main thread, or another thread
- * if the main thread has ended. Returns pid if there is none.
+ * if the main thread has ended. Returns pid if no thread of the process has memory.
  */
 pid_t proc_living_thread(pid_t pid);
 
@@ -29,7 +29,10 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 /* True if two processes share their memory, as after clone(CLONE_VM). */
 bool proc_share_memory(pid_t pid, pid_t other);
 
-/* Opens /proc/PID/name with O_CLOEXEC. Returns an fd or a negative errno. */
+/*
+ * Opens /proc/PID/name with O_CLOEXEC. If the main thread has ended, opens the file of a living
+ * thread, except for "comm" and files below "task/". Returns an fd or a negative errno.
+ */
 int proc_open(pid_t pid, const char *name, int flags);
 
 /*
@@ -40,20 +43,21 @@ int proc_open(pid_t pid, const char *name, int flags);
 int proc_read_fd(int fd, char **ret, size_t *ret_len);
 
 struct proc_text {
-	char bytes[4096]; /* the beginning of a file, and a NUL */
+	char bytes[4096]; /* first bytes of a file, NUL-terminated */
 };
 
 /*
- * Open a file in /proc/PID with O_CLOEXEC, and read the beginning of an open file in /proc/PID.
- * Return a descriptor or a length; -EAGAIN if the memory map of the process stays locked
- * (limited_call.h); or another negative errno.
+ * proc_open_limited() opens the file `name` of /proc/PID with O_CLOEXEC and returns its descriptor;
+ * dir_fd is /proc/PID, or AT_FDCWD if `name` is absolute. proc_read_limited() reads the beginning
+ * of an open file of /proc/PID and returns the number of bytes. Both return -EAGAIN if the memory
+ * map of the process stays locked (limited_call.h), or another negative errno.
  */
 int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags);
 int proc_read_limited(pid_t pid, int fd, struct proc_text *ret);
 
 /*
- * Reads /proc/PID/name. Returns 0 or a negative errno; -ENOENT or -ESRCH if there is no such
- * process.
+ * Reads /proc/PID/name, opened as by proc_open(), into memory from malloc(), and appends a NUL.
+ * Returns 0 or a negative errno; -ENOENT or -ESRCH if there is no such process.
  */
 int proc_read(pid_t pid, const char *name, char **ret);
 
@@ -77,12 +81,12 @@ char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);
 
 /*
- * Finds a field in the text of a status file. Returns a pointer into the text, to the field's value
- * after "FIELD:" and blanks. The value ends at a newline, not at a NUL. Returns NULL if there is no
- * such field.
+ * Finds a field in the text of /proc/PID/status. Returns a pointer into the text, to the field's
+ * value after "FIELD:" and blanks. The value ends at a newline, not at a NUL. Returns NULL if there
+ * is no such field.
  */
 const char *proc_status_field(const char *status, const char *field);
-/* Returns the first number in the value of a field; -1 if there is none. */
+/* Returns the number at the start of a field's value; -1 if there is no such field or number. */
 long proc_status_number(const char *status, const char *field);
 
 #endif

@@ -23,8 +23,8 @@
 #define PIECE_BYTES (64 << 10)
 
 /*
- * Values for proc_maps_interval_ns(): the interval is about 16 times the time that reading and
- * processing take.
+ * Values for proc_maps_interval_ns(): the interval is about 16 times the time that it takes to read
+ * and process the mappings.
  */
 #define FEW_LINES 1024
 #define INTERVAL_NS_PER_LINE 16000
@@ -104,7 +104,7 @@ static void parse_path(const struct line *line, char *store, struct mapping *m)
 	m->path = store;
 }
 
-/* Parses a line: 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044 /usr/bin/cat */
+/* Parses a line such as 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044 /usr/bin/cat */
 static bool parse_line(struct line line, char *store, struct mapping *ret)
 {
 	struct mapping m = {0};
@@ -124,8 +124,8 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 }
 
 /*
- * Number of entries of the cache of recent paths. Through this cache, nearby mappings of one path
- * share a copy of the path.
+ * Number of entries of the cache of recent paths. The cache lets mappings of one file that are
+ * close to each other share one copy of the path.
  */
 #define RECENT_PATHS 256
 #define HASHED_BYTES 64
@@ -144,7 +144,7 @@ struct reading {
 	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
-	/* offset of a recent path in maps.path_store; the index is the path's hash */
+	/* cache of recent paths: indexed by hash_path(); values are offsets in maps.path_store */
 	size_t recent[RECENT_PATHS];
 	uint64_t last_end;
 	off_t at;   /* offset of the next read in the maps file */
@@ -157,7 +157,7 @@ static int begin_reading(struct reading *reading)
 	*reading = (struct reading){.maps.whole = true};
 	for (size_t i = 0; i < RECENT_PATHS; i++)
 		reading->recent[i] = NO_PATH;
-	/* Store "" first, at offset 0, for mappings whose own path does not fit into the store. */
+	/* Store "" at offset 0: it replaces the paths that do not fit into the store. */
 	if (array_reserve(&reading->maps.path_store, &reading->store_cap, 1))
 		return -ENOMEM;
 	reading->maps.path_store[reading->store_len++] = '\0';
@@ -256,8 +256,8 @@ static bool misses(const struct mapping *before, const struct mapping *behind, u
 }
 
 /*
- * Treats executable anonymous memory between two mappings of a file as the missing part of the
- * file.
+ * Marks the executable mappings among the anonymous ones from index `at` to `end` (exclusive),
+ * which lie between two mappings of a file, as the missing part of this file.
  */
 static void note_moved(struct proc_maps *maps, size_t at, size_t end)
 {
@@ -355,7 +355,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 
 	do {
 		got = pread(fd, piece + len, size - len, reading->at);
-		/* -ESRCH: the image ended during the read. Keep what was read before. */
+		/* ESRCH: the process exited or called exec meanwhile. Keep what was read before. */
 		if (got < 0 && errno != EINTR && errno != ESRCH)
 			return -errno;
 		if (got > 0) {

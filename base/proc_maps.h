@@ -15,7 +15,7 @@ struct mapping {
 	uint64_t end;    /* end address, exclusive */
 	uint64_t offset; /* file offset of start, in bytes; 0 for anonymous memory */
 	/*
-	 * inode and device numbers as in the maps file, which may differ from stat(): see file_id.h
+	 * inode and device numbers as in the maps file; stat() may return others: see file_id.h
 	 */
 	struct file_id file;
 	bool readable;
@@ -23,9 +23,9 @@ struct mapping {
 	bool executable;
 	bool shared;
 	/*
-	 * The kernel shows " (deleted)" after the path; `path` does not contain this suffix. Also
-	 * true for a file whose name really ends in " (deleted)": the two cases cannot be told
-	 * apart.
+	 * True if the kernel shows " (deleted)" after the path; `path` does not contain this
+	 * suffix. Also true for a file whose name really ends in " (deleted)": the two cases cannot
+	 * be distinguished.
 	 */
 	bool deleted;
 	/*
@@ -56,15 +56,16 @@ struct proc_maps {
 	char *path_store; /* memory with all paths; several mappings may share a path */
 	size_t text_bytes;
 	/*
-	 * True if no line is missing: each line was valid, and the image still existed after the
-	 * last read.
+	 * True if no line is missing: each line was valid, and the process had neither exited nor
+	 * called exec when the last line had been read.
 	 */
 	bool whole;
-	bool cut; /* reading stopped early, at one of the limits below or at an overlong line */
+	/* reading stopped early: at PROC_MAPS_LINES_MAX or _BYTES_MAX, or at an overlong line */
+	bool cut;
 };
 
 /*
- * Limits on reading a process's mappings, since the kernel takes a second to make 100 MB of text.
+ * Limits on reading a process's mappings: the kernel takes a second to generate 100 MB of text.
  * When the distinct paths exceed a total of PROC_MAPS_PATH_BYTES_MAX bytes, the remaining paths are
  * replaced by "".
  */
@@ -89,14 +90,15 @@ int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 
 /*
- * Reads an open maps file of process `pid` from its beginning. The file belongs to the process
- * image for which it was opened: after an exec or the process's end it is empty.
+ * Reads an open /proc/PID/maps from its beginning. An open maps file never shows the mappings of a
+ * program executed later: after exec or exit, it is empty. Fails as proc_maps_read().
  */
 int proc_maps_read_fd(pid_t pid, int fd, struct proc_maps *ret);
 
 /*
- * Returns the minimum interval, in nanoseconds, before the process's mappings should be read again,
- * to save processor time: 0 for usual processes, one to two seconds for 60,000 mappings.
+ * Returns the minimum interval, in nanoseconds, between two reads of a process's mappings. The
+ * interval saves processor time: it is 0 for fewer than 1024 mappings, and one to two seconds for
+ * 60,000 mappings.
  */
 uint64_t proc_maps_interval_ns(const struct proc_maps *maps);
 

@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Maximum attempts to find a path in the kernel's path cache. */
+/* Maximum number of attempts to find a path in the kernel's path cache. */
 #define TRIES 3
 
 static bool (*refused)(int path_fd);
@@ -59,8 +59,8 @@ static struct open_how path_how(int root_fd, int flags, enum links links)
 }
 
 /*
- * Opens a path with O_PATH. If a container's filter forbids openat2(), paths below a root cannot be
- * opened, since a symbolic link could lead out of the root.
+ * Opens a path with O_PATH. If a container's seccomp filter forbids openat2(), this fails for paths
+ * below root_fd: with openat(), a symbolic link could lead out of the root.
  */
 static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
 {
@@ -84,7 +84,7 @@ int regular_file_reopen(int path_fd, struct stat *st)
 		return -ENOEXEC;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	/* EAGAIN: a process has a lease on the file. */
+	/* EAGAIN: another process has a lease on the file, which the open would break. */
 	return fd >= 0 ? fd : errno == EAGAIN ? -EBUSY : -errno;
 }
 

@@ -38,8 +38,8 @@ int signals_hold_requests(void)
 	sigset_t set;
 
 	/*
-	 * Stop ignoring SIGINT: shell scripts start background jobs with SIGINT ignored, but a
-	 * SIGINT that the user sends should end memleak.
+	 * Stop ignoring SIGINT: shell scripts start background jobs with SIGINT ignored, but
+	 * SIGINT should end memleak even in a background job.
 	 */
 	signal(SIGINT, SIG_DFL);
 	sigemptyset(&set);
@@ -55,7 +55,7 @@ int signals_hold_all(void)
 	add_end_signals(&set);
 	add_requests(&set);
 	/*
-	 * Make writes fail with an error instead of a signal if the reader has gone, or if the file
+	 * Make writes fail with an error, not with a signal, if the reader has gone or the file
 	 * reaches its size limit (ulimit -f).
 	 */
 	signal(SIGPIPE, SIG_IGN);

@@ -13,14 +13,18 @@ enum request {
 	/* SIGINT, SIGTERM, or SIGHUP (unless it was ignored at the start): end memleak */
 	REQUEST_END,
 	REQUEST_REPORT,   /* SIGUSR1: make a report now */
-	REQUEST_BASELINE, /* SIGUSR2: begin a new baseline */
+	REQUEST_BASELINE, /* SIGUSR2: leave out what was allocated so far */
 };
 
 /*
- * Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called before the functions below.
+ * Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called before all other functions
+ * of this file.
  */
 int signals_hold_requests(void);
-/* Also blocks termination signals; before this call, they end memleak immediately. */
+/*
+ * Blocks termination signals, too; before this call, they end memleak immediately. Also ignores
+ * SIGPIPE and SIGXFSZ.
+ */
 int signals_hold_all(void);
 /*
  * Unblocks termination signals, so that they end memleak immediately, even during a long final

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps source lines by file and number. A thread reads lines into a list that it owns until done.
+/*
+ * Keeps source lines that were read, by file and line number. Lines to read are collected in a job,
+ * which is then passed to a thread. The thread owns the job until all its lines have been read.
  */
 #include "base/source_lines.h"
 
@@ -27,18 +29,18 @@
 #include "base/text_lines.h"
 
 #define NSEC_PER_MSEC 1000000
-/* Maximum lines read by one thread. */
+/* Maximum number of lines in one job. */
 #define LINES_MOST 65536
 
 struct wanted {
 	uid_t uid;
 	char *file;
 	long line;
-	size_t at; /* index in source_lines.texts */
+	size_t at; /* index of this line in source_lines.texts */
 	char *text;
 };
 
-/* Lines to read. The last user frees the job. */
+/* Lines to read. Its users are the table and the thread that reads; the last one frees the job. */
 struct job {
 	struct wanted *items;
 	size_t cnt, cap;
@@ -47,10 +49,10 @@ struct job {
 };
 
 struct source_lines {
-	struct intern keys; /* file and line; text i belongs to key i + 1 */
+	struct intern keys; /* keys "LINE UID FILE"; texts[i] is the line of key number i + 1 */
 	char **texts;
 	size_t cnt, cap;
-	struct job *next;    /* lines asked for */
+	struct job *next;    /* lines to be read next; NULL if there are none */
 	struct job *running; /* lines that a thread is reading; NULL if there are none */
 };
 
@@ -79,7 +81,10 @@ static struct job *job_new(void)
 	return job;
 }
 
-/* True if everyone may search all folders of an absolute path without symbolic links. */
+/*
+ * True if all users may search (x permission) each folder of an absolute path. The path has no
+ * symbolic links, and is overwritten.
+ */
 static bool is_in_open_folders(char *path)
 {
 	struct stat st;
@@ -92,7 +97,7 @@ static bool is_in_open_folders(char *path)
 	return true;
 }
 
-/* True if a file may be shown to everyone who may see the files of a user. */
+/* True if a file belongs to the user `uid`, or if all users may read it and search its folders. */
 static bool may_show(int fd, const struct stat *st, uid_t uid)
 {
 	char name[64], path[PATH_MAX];
@@ -108,7 +113,7 @@ static bool may_show(int fd, const struct stat *st, uid_t uid)
 	return is_in_open_folders(path);
 }
 
-/* Reads lines of one file, on behalf of one user. */
+/* Reads the lines of `items`, all of which have the same file and the same uid. */
 static void read_file(struct wanted *items, size_t cnt)
 {
 	cleanup_free long *numbers = calloc(cnt, sizeof(*numbers));
@@ -158,7 +163,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Starts to read the lines that were asked for. */
+/* Starts a thread that reads the lines of the job `next`, unless a thread is still running. */
 static void start(struct source_lines *lines)
 {
 	struct job *job = lines->next;
@@ -178,7 +183,7 @@ static void start(struct source_lines *lines)
 	lines->running = NULL;
 }
 
-/* Waits for the thread, and takes over its lines. Returns false if it is still reading. */
+/* Waits for the thread and stores its lines in the table. Returns false if it is still reading. */
 static bool finish(struct source_lines *lines, uint64_t deadline_ns)
 {
 	struct job *job = lines->running;
@@ -207,7 +212,7 @@ void source_lines__read(struct source_lines *lines, uint64_t deadline_ns)
 	finish(lines, deadline_ns);
 }
 
-/* Adds a line to the lines to read; it is not asked for again if memory runs out. */
+/* Adds a line to the job `next`. If memory is short or the job is full, the line is never read. */
 static void want(struct source_lines *lines, uid_t uid, const char *file, unsigned int line,
 		 size_t at)
 {

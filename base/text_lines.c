@@ -11,10 +11,10 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 
-/* Maximum bytes read of a file */
+/* Maximum number of bytes read from a file. */
 #define BYTES_MOST (16 << 20)
 #define LINE_MOST 400
-/* Spaces drawn for a tab. */
+/* Number of spaces that replace a tab. */
 #define TAB_WIDTH 4
 
 static char *plain_line(const char *line)
@@ -41,8 +41,9 @@ static char *plain_line(const char *line)
 }
 
 /*
- * Reads the beginning of a file, and appends a NUL. Reads no more than the file's size, which may
- * change meanwhile. Leaves out a line that BYTES_MOST cuts off.
+ * Reads up to BYTES_MOST bytes from the beginning of a file, and appends a NUL. Reads no more than
+ * the file's size at the start, since the file may grow meanwhile. If the file is longer than
+ * BYTES_MOST, drops the incomplete last line.
  */
 static char *read_text(int fd, size_t *ret_len)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies the vdso. */
+/* Copies the vdso from memleak's own memory. */
 #include "base/vdso.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef BASE_VDSO_H
 #define BASE_VDSO_H
 
-/* Copies the vdso to a memory file. Returns its fd or a negative errno. */
+/* Copies memleak's own vdso to a memfd. Returns the memfd or a negative errno. */
 int vdso_copy(void);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/signals.h"
 
 /*
- * Interval, in milliseconds, at which a write to a stalled reader checks for a termination signal.
+ * Interval, in milliseconds, at which a write to a stalled reader checks whether it should give up.
  */
 #define PATIENCE_MS 1000
 
