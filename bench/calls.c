@@ -2,9 +2,9 @@
 /*
  * calls heap DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each line on stdin, runs ROUNDS rounds and prints the CPU time of one round, in nanoseconds.
- * "heap": a round is a call of malloc, DEPTH functions below main. "messages": a round is a call of
- * msgsnd and a call of msgrcv.
+ * For each line on stdin, runs ROUNDS rounds and prints the mean CPU time of a round, in
+ * nanoseconds. With "heap", a round is a call of malloc, DEPTH functions below main; its free is
+ * not measured. With "messages", a round is a call of msgsnd and a call of msgrcv.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static __attribute__((noinline)) double blocks(long rounds)
 }
 
 /*
- * Calls itself down to the given depth, then runs all rounds there, so that the recursion is not
- * measured.
+ * Calls itself until it is `depth` functions deep, then runs all rounds there, so that the time of
+ * the recursion is not measured.
  */
 static __attribute__((noinline)) void heap(long depth, long rounds)
 {

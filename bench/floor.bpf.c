@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Empty BPF programs. Their cost is the minimum for any tracer with the same probes. */
+/* Empty BPF programs. What they cost is the minimum cost of any tracer with the same probes. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -12,7 +12,7 @@ int nothing(void *ctx)
 	return 0;
 }
 
-/* Runs at both entry and return, attached as a uprobe session. */
+/* For a uprobe session: runs at both the entry and the return of the function. */
 SEC("uprobe")
 int session(void *ctx)
 {
@@ -20,8 +20,8 @@ int session(void *ctx)
 }
 
 /*
- * Runs at entry only, attached as a uprobe session. Returns 1, so that the kernel does not run the
- * program at return.
+ * For a uprobe session: runs only at the entry of the function. Returns 1, so that the kernel does
+ * not run the program at the return.
  */
 SEC("uprobe")
 int session_entry(void *ctx)

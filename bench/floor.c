@@ -2,10 +2,11 @@
 /*
  * floor session|multi|perf calls|entries PID FILE MALLOC FREE | floor kernel
  *
- * Attaches empty BPF programs with the given kind of link. "calls" attaches them to the entry and
- * the return of malloc, and to the entry of free; "entries" only to the entries of malloc and free.
- * MALLOC and FREE are offsets in FILE, in hexadecimal. "kernel" attaches them to the kernel's
- * kmalloc and kfree. Prints "ready", and detaches when stdin ends.
+ * Attaches empty BPF programs. The first form attaches uprobes to the process PID, with the given
+ * kind of link: "calls" to the entry and the return of malloc and to the entry of free, "entries"
+ * only to the entries of malloc and free. MALLOC and FREE are offsets in FILE, in hexadecimal.
+ * "floor kernel" attaches the programs to the kernel's tracepoints kmalloc and kfree. Prints
+ * "ready" when they are attached, and detaches them when stdin ends.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static int attach(const struct place *place, struct bpf_program *program, enum m
 	return multi_link_create(&link);
 }
 
-/* Attaches the programs to a process. The links stay until this program ends. */
+/* Attaches BPF programs to a process. The links exist until this process ends. */
 static int attach_user(struct floor_bpf *skel, const char *what, struct place malloc_place,
 		       struct place free_place)
 {
@@ -62,7 +63,7 @@ static int attach_user(struct floor_bpf *skel, const char *what, struct place ma
 	return err < 0 ? err : attach(&free_place, skel->progs.nothing, MULTI_LINK_ENTRY);
 }
 
-/* Loads only the programs that will be attached: older kernels reject session programs. */
+/* Loads only the BPF programs that will be attached: older kernels reject session programs. */
 static int load(struct floor_bpf *skel, const char *kind)
 {
 	int kernel = !strcmp(kind, "kernel"), is_session = !strcmp(kind, "session");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library with malloc and free that only call the next library's malloc and free. Its cost is the
- * minimum for any preloaded library.
+ * A library to be preloaded. Its malloc and free only call the next library's malloc and free. What
+ * it costs is the minimum cost of any preloaded library that traces them.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* Prevents a tail call: like a tracer, the library continues after the call. */
+	/* Prevent a tail call: a library that traces malloc continues after the call, too. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

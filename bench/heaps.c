@@ -2,15 +2,20 @@
 /*
  * heaps SHAPE BYTES MIB THREADS
  *
- * Makes a heap of MIB MiB in blocks of BYTES bytes, which contain pointers to each other. SHAPE:
- * "list" is a list in order of addresses. All other shapes are in shuffled order: "shuffled-list"
- * is a list, "shuffled-inner" a list with pointers to the inside of blocks, "shuffled-dense" a list
- * of blocks full of pointers, "shuffled-tree" a binary tree. Also starts THREADS threads that never
- * sleep. With the shape "arenas", the blocks are not linked; instead of never sleeping, each thread
- * allocates a part of the blocks in an arena of its own.
+ * Makes a heap of MIB MiB in blocks of BYTES bytes, which contain pointers to each other. SHAPE is
+ * one of:
+ *   list            a linked list in the order of addresses
+ *   shuffled-list   a linked list in random order
+ *   shuffled-inner  the same, but pointers point to the inside of blocks
+ *   shuffled-dense  the same as shuffled-list, but the blocks are full of pointers
+ *   shuffled-tree   a binary tree in random order
+ *   arenas          blocks without pointers; each thread allocates a part of them in its own arena
  *
- * For each line on stdin, prints a duration in nanoseconds: "clone" measures a raw clone() of the
- * process, "chase" measures following the list to its end.
+ * Starts THREADS threads. With "arenas", they sleep after they have allocated; with all other
+ * shapes, they never sleep.
+ *
+ * For each line on stdin, prints a duration in nanoseconds: for "clone", that of a raw clone() of
+ * the process; for "chase", that of following the list to its end.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -33,7 +38,7 @@ struct node {
 };
 
 static struct node *root;
-static size_t inner; /* offset in each block to which pointers point */
+static size_t inner; /* pointers to blocks point to this offset in the block */
 
 static double now_ns(void)
 {
@@ -58,7 +63,7 @@ static void shuffle(struct node **nodes, size_t cnt)
 	}
 }
 
-/* Makes the heap. Afterwards, only root and the blocks themselves point to blocks. */
+/* Makes the heap. Afterwards, only `root` and the blocks contain pointers to blocks. */
 static void make_heap(const char *shape, size_t bytes, size_t mib)
 {
 	int dense = !strcmp(shape, "shuffled-dense");
@@ -98,12 +103,14 @@ static void *spin(void *arg)
 	return NULL;
 }
 
-static size_t share_bytes, block_bytes; /* for each thread with an arena */
+/* bytes that each thread allocates in its arena, and bytes of each block */
+static size_t share_bytes, block_bytes;
 static pthread_barrier_t barrier;
 
 static void *fill_arena(void *arg)
 {
-	pthread_barrier_wait(&barrier); /* so that no two threads get the same arena */
+	/* Wait until all threads have started, so that no two of them get the same arena. */
+	pthread_barrier_wait(&barrier);
 	for (size_t done = 0; done < share_bytes; done += block_bytes)
 		memset(malloc(block_bytes), 'x', block_bytes);
 	pthread_barrier_wait(&barrier);

@@ -2,13 +2,14 @@
 /*
  * pairs THREADS
  *
- * For each line "pairs DEPTH PATHS ROUNDS" on stdin, each thread makes ROUNDS pairs of malloc and
- * free, DEPTH functions below its start function, on PATHS different call paths in turn. Then
- * prints the CPU time of one round, in nanoseconds, including the calls on the path.
+ * Starts THREADS threads. For each line "pairs DEPTH PATHS ROUNDS" on stdin, each thread calls
+ * malloc and free ROUNDS times, DEPTH functions below its start function, in turn through PATHS
+ * different call paths. Then prints the mean CPU time of a round, in nanoseconds. It includes the
+ * calls from the start function down to malloc.
  *
- * A line that begins with "hold" instead of "pairs" does the same without freeing. "replace DEPTH
- * BLOCKS ROUNDS", which needs THREADS to be 1, keeps BLOCKS blocks of 16 to 255 bytes and frees a
- * random one before each malloc.
+ * A line "hold DEPTH PATHS ROUNDS" does the same, but without free. A line "replace DEPTH BLOCKS
+ * ROUNDS" keeps BLOCKS blocks of 16 to 255 bytes: each round frees a random block and allocates
+ * another one. "replace" needs THREADS to be 1.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -69,12 +70,12 @@ static void allocate(void)
 		free(p);
 }
 
-/* Makes the code after each call unique, so that the compiler does not merge the ten calls. */
+/* Makes the code after each of the ten calls unique, so that the compiler does not merge them. */
 #define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
 
 /*
- * Calls itself until depth is 1. At each level, a digit of path selects one of ten calls. After the
- * last of the four digits, the first one is used again.
+ * Calls itself until `depth` is 1. At each level, a decimal digit of `path` selects one of ten
+ * calls. `path` has four digits, which are used in turn.
  */
 static __attribute__((noipa)) void descend(long path, long depth)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A probe with and without a walk of the user stack by the kernel, to measure the walk. */
+/*
+ * Two probes: one does nothing, the other one lets the kernel walk the user stack. The difference
+ * of their costs is the cost of the walk.
+ */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 
@@ -16,7 +19,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-/* Number of frames found by the latest walk. 0 shows that walks do not work. */
+/* Number of frames that the latest stack walk found. If it is 0, stack walks do not work. */
 __u64 frame_cnt;
 
 SEC("uprobe")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * probe nothing|get_stack PID LIBC: attaches a program of probe.bpf.c to malloc until stdin ends.
- * Then prints the number of frames of the program's latest walk.
+ * probe nothing|get_stack PID LIBC
+ *
+ * Attaches the named BPF program of probe.bpf.c to malloc in the file LIBC of the process PID, and
+ * prints "ready". When stdin ends, prints the number of frames that the latest stack walk found.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,15 +2,20 @@
 /*
  * proofs PID
  *
- * For each line on stdin, makes a proof of the process and prints these numbers: how long its
- * threads were stopped, ns; CPU time of the proof, ns; duration of the proof, ns; CPU time for a
- * single read of all anonymous memory that the process has written to, ns; size of that memory,
- * bytes; peak growth of resident memory during the proof, bytes; number of blocks; number of
- * reachable blocks.
+ * For each line on stdin, makes a proof (proof/heap_proof.h): determines which heap blocks of the
+ * process PID are reachable. Then prints these numbers:
+ *   time for which the threads of the process were stopped, in ns
+ *   CPU time of the proof, in ns
+ *   duration of the proof, in ns
+ *   CPU time of one read of all anonymous memory that the process has written to, in ns
+ *   size of this memory, in bytes
+ *   peak growth of resident memory of this program during the proof, in bytes
+ *   number of blocks
+ *   number of reachable blocks
  *
- * The line "census" makes a proof in which no blocks are known in advance; "known", a proof in
- * which the blocks of the previous proof are known; "stop" stops the threads without a proof, and
- * prints only the first number.
+ * For the line "census", no blocks are known in advance; for "known", the blocks of the previous
+ * proof are known. For the line "stop", stops the threads, but makes no proof and prints only the
+ * first number.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -38,7 +43,7 @@ static uint64_t cpu_ns(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* Returns a size from /proc/self/status, in bytes. */
+/* Returns the size in the field `name` of /proc/self/status, in bytes. */
 static uint64_t memory_bytes(const char *name)
 {
 	char *text = NULL, *at;
@@ -62,7 +67,10 @@ static void reset_peak(void)
 	}
 }
 
-/* Passes the blocks of a proof to the next proof as known blocks, in random order. */
+/*
+ * Turns the blocks that the previous proof has found into blocks that the next proof knows in
+ * advance, in random order.
+ */
 static void know(struct heap *heap)
 {
 	for (size_t i = 0; i < heap->block_cnt; i++) {
@@ -99,8 +107,8 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 }
 
 /*
- * Reads each written page of private, writable, anonymous mappings once. The CPU time of this is
- * the baseline for the time of the proof.
+ * Reads each page that the process has written to in private, writable, anonymous mappings. The CPU
+ * time of the proof is compared with the CPU time of these reads.
  */
 static int read_once(const struct memory *memory, struct reading *ret)
 {
