@@ -14,7 +14,7 @@
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
 
-/* Maximum length of an instruction's disassembly. Disassemblers write less. */
+/* Maximum length of the disassembly of an instruction. Disassemblers write shorter texts. */
 #define INSN_TEXT_MAX 200
 
 static const struct helper_kind prober_kind = {
@@ -25,8 +25,8 @@ static const struct helper_kind prober_kind = {
 HELPER_KIND(prober_kind);
 
 /*
- * A second helper, for reads of memory. Such a read may block forever, and must not delay requests
- * about files.
+ * A second helper process, which reads the memory of traced processes. Such a read may block
+ * forever; it must not delay requests about files, which the first helper handles.
  */
 static const struct helper_kind reader_kind = {
 	.name = "memory reader",
@@ -39,14 +39,14 @@ static struct helper helper = HELPER_INIT(&prober_kind);
 static struct helper reader = HELPER_INIT(&reader_kind);
 
 /*
- * Interval, in nanoseconds, at which memleak checks whether a memory reader still waits for a
- * processor.
+ * Interval, in nanoseconds, at which wait_answer() checks whether the memory reader is still
+ * waiting for a processor.
  */
 #define STARVED_NS 50000000ULL
 
 /*
- * Maximum further wait for an interpreter or a script, in milliseconds, after a termination signal.
- * Without them, the final report has no lines of scripts.
+ * Maximum time, in milliseconds, to wait after a termination signal for the answer to a request
+ * about an interpreter or a script. Without the answer, the final report has no lines of scripts.
  */
 #define LAST_WAIT_MS (PROBER_WAIT_MS / 2)
 
@@ -62,12 +62,13 @@ struct question {
 	size_t len;
 	uint32_t version;
 	const struct memleak_script_frame *frame;
-	/* later deadline, used if the helper is only waiting for a processor */
+	/* deadline if the memory reader is runnable, but waits for a processor */
 	uint64_t latest_ns;
-	/* the final report needs the answer: a termination signal does not end the wait at once */
+	/* wait for the answer even after a termination signal: the final report needs it */
 	bool is_needed_at_end;
-	/* The following fields are set from the answer. */
-	uint64_t size; /* size of the file; offsets in the answer must be smaller */
+	/* size of the file; file offsets in the answer must be below it */
+	uint64_t size;
+	/* The remaining fields are set from the answer. */
 	int status;
 	uint64_t value;
 	struct file_functions functions;
@@ -77,7 +78,7 @@ struct question {
 	struct script_place place;
 };
 
-/* Continues to wait for an answer after a termination signal. */
+/* Continues to wait for an answer after a termination signal: LAST_WAIT_MS at most. */
 static int wait_at_end(struct question *question, uint64_t deadline_ns)
 {
 	uint64_t last_ns = clock_deadline_ns(LAST_WAIT_MS * 1000000ULL);
@@ -87,8 +88,9 @@ static int wait_at_end(struct question *question, uint64_t deadline_ns)
 }
 
 /*
- * Waits for an answer. A memory reader that is runnable at the deadline gets more time: on a busy
- * machine it may be waiting for a processor, not for memory.
+ * Waits for an answer. Ends the helper if there is none in time. If the memory reader is runnable
+ * at the deadline, waits longer: on a busy machine, the reader may be waiting for a processor, not
+ * for memory.
  */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
@@ -130,7 +132,7 @@ static int ask(struct question *question, uint64_t deadline_ns)
 	if (deadline_ns > question->latest_ns)
 		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
-	/* Retry once: the helper may have ended for a reason unrelated to this file. */
+	/* The helper has ended. Retry once, since the reason may be unrelated to this file. */
 	if (err == -EPIPE)
 		err = ask_once(question, deadline_ns);
 	return err == -EPIPE ? -EIO : err;
@@ -160,8 +162,8 @@ static bool is_name(const struct question *question, size_t name)
 }
 
 /*
- * Reads the text of an instruction. Rejects text that is too long or not printable, since it is
- * shown to users.
+ * Parses the disassembly of an instruction. Rejects texts that are too long or not printable, since
+ * users see them.
  */
 static int get_insn(struct message_cursor *cursor, char **ret)
 {
@@ -199,8 +201,8 @@ static int get_returns(const struct question *question, struct message_cursor *c
 }
 
 /*
- * True if the place of the probe is inside the file. Nothing else is checked, because a wrong place
- * inside the file harms only processes that run the file.
+ * True if the instruction on which the probe is placed is inside the file. Nothing else is checked:
+ * a wrong place inside the file harms only processes that execute the file.
  */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {
@@ -271,7 +273,7 @@ static int take_functions(void *arg, struct message *answer)
 		file_functions_deinit(&functions);
 	else
 		question->functions = functions;
-	/* Do not end the helper if it is memleak that ran out of memory. */
+	/* Return 0 if memleak itself is out of memory: an error would end the helper. */
 	question->status = err;
 	return err == -ENOMEM ? 0 : err;
 }
@@ -440,7 +442,7 @@ static void put_interpreter(const struct question *question, struct message *req
 	message_put_u32(request, PROBER_INTERPRETER);
 }
 
-/* Parses a status, which the server sends as a positive errno. */
+/* Parses a status (0 or a positive errno) and stores it as question->status (0 or negative). */
 static int take_status(struct message_cursor *cursor, struct question *question)
 {
 	uint32_t status = message_get_u32(cursor);

@@ -11,8 +11,8 @@
 #define INSN_MAX 15
 
 /*
- * Maximum relocations read per file, and maximum imports found in them. Both bound the time for
- * hostile files.
+ * Maximum number of relocations that are read per file, and maximum number of imports found in
+ * them. The limits bound the time that hostile files take.
  */
 #define RELOCATIONS_MAX (8 << 20)
 #define IMPORTS_MAX (1 << 20)
@@ -33,7 +33,7 @@ bool code_file_select(struct code_file *code, uint64_t segment_offset)
 	return false;
 }
 
-/* True for types of relocation that store the plain address of a symbol. */
+/* True if the relocation stores the plain address of a symbol in a word of memory. */
 static bool is_import(const GElf_Rela *rela)
 {
 	uint64_t type = GELF_R_TYPE(rela->r_info);
@@ -61,7 +61,7 @@ static int compare_imports(const void *a, const void *b)
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* Reads all relocations, and sorts the imports by slot. */
+/* Finds all imports in the file's relocations, and sorts them by `slot`. */
 static void read_imports(struct code_file *code)
 {
 	Elf_Scn *section = NULL;

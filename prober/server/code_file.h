@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code of an ELF file, read by address: single instructions, and calls through the import table
- * that the dynamic loader fills in. Supports x86-64 only. The file is hostile: reads are bounded.
+ * Reads the code of an ELF file: single instructions by address, and the targets of calls through
+ * the import table (GOT) that the dynamic loader fills in. Supports x86-64 only. The file is
+ * hostile: reads are bounded.
  */
 #ifndef PROBER_SERVER_CODE_FILE_H
 #define PROBER_SERVER_CODE_FILE_H
@@ -11,7 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A word of memory in which the dynamic loader stores the address of a symbol. */
+/*
+ * An import: a symbol whose address the dynamic loader stores in a word of memory, at address
+ * `slot`.
+ */
 struct code_import {
 	uint64_t slot;
 	uint32_t symbol;
@@ -24,7 +28,7 @@ struct code_file {
 	csh handle;
 	cs_insn *insn; /* latest instruction that code_file_read() has read */
 	GElf_Phdr segment;
-	struct code_import *imports; /* imports sorted by slot */
+	struct code_import *imports; /* imports, sorted by `slot` */
 	size_t import_cnt;
 	size_t import_cap;
 	/* number of instructions that function_returns.c has visited so far in this file */
@@ -36,7 +40,8 @@ int code_file_init(struct code_file *code, int fd);
 void code_file_deinit(struct code_file *code);
 
 /*
- * Selects the executable segment that begins at this file offset. Returns false if there is none.
+ * Selects the executable segment that begins at file offset segment_offset: all addresses that are
+ * passed to code_file_read() must be in it. Returns false if there is no such segment.
  */
 bool code_file_select(struct code_file *code, uint64_t segment_offset);
 
@@ -44,23 +49,28 @@ uint64_t code_file_address(const struct code_file *code, uint64_t offset);
 uint64_t code_file_offset(const struct code_file *code, uint64_t addr);
 
 /*
- * Reads the instruction at addr into code->insn. Returns false if no instruction can be read there.
+ * Decodes the instruction at addr and stores it in code->insn. Returns false if addr is outside the
+ * selected segment or there is no valid instruction.
  */
 bool code_file_read(struct code_file *code, uint64_t addr);
 
-/* Sets *ret to the target of a direct jump or call. Returns false for other instructions. */
+/*
+ * Sets *ret to the target of a direct jump or call. Only checks that the instruction has a single
+ * operand, which is a constant; returns false if that is not so.
+ */
 bool code_insn_target(const cs_insn *insn, uint64_t *ret);
 
 /*
- * Sets *ret to the address of the word that contains the target of an indirect jump or call.
- * Returns false for other instructions, or if the word's address is not fixed.
+ * Sets *ret to the address of the word of memory from which an indirect jump or call takes its
+ * target. Returns false for other instructions, or if the address of the word is not fixed.
  */
 bool code_insn_slot(const cs_insn *insn, uint64_t *ret);
 
 /*
  * Finds the symbol whose address the dynamic loader stores in the word at address `slot`. Sets
- * *name, which is valid while the file is open, and *addr, which is the symbol's address in this
- * file, or 0 if another file defines it.
+ * *name to the symbol's name, which is valid while the file is open, and *addr to the symbol's
+ * address in this file, or to 0 if another file defines the symbol. Returns false if there is no
+ * such symbol.
  */
 bool code_file_imported(struct code_file *code, uint64_t slot, const char **name, uint64_t *addr);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses code objects: strings of three widths, and the table of lines (PEP 626). */
+/*
+ * Parses code objects: strings, whose characters may have one, two or four bytes, and the table of
+ * lines (PEP 626).
+ */
 #include "prober/server/code_object.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@ static bool read_at(const struct object_memory *memory, uint64_t addr, void *buf
 	return addr <= INT64_MAX - len && memory->read(memory->arg, addr, buf, len);
 }
 
-/* Writes a character in UTF-8. Returns its length. */
+/* Writes a character in UTF-8. Returns the number of bytes written. */
 static size_t put_character(char *to, uint32_t c)
 {
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || !c)
@@ -38,7 +41,7 @@ static size_t put_character(char *to, uint32_t c)
 	return 4;
 }
 
-/* Converts cnt characters of `width` bytes to UTF-8. */
+/* Converts cnt characters of `width` bytes each to UTF-8. */
 static char *to_utf8(const uint8_t *from, size_t cnt, size_t width)
 {
 	char *text = malloc(4 * cnt + 1), *to = text;
@@ -54,7 +57,7 @@ static char *to_utf8(const uint8_t *from, size_t cnt, size_t width)
 	return text;
 }
 
-/* Reads the string to which the word at addr points. */
+/* Reads the string object to which the pointer at addr points. */
 static int read_string(const struct object_memory *memory, const struct python_layout *layout,
 		       uint64_t addr, char **ret)
 {
@@ -78,7 +81,10 @@ static int read_string(const struct object_memory *memory, const struct python_l
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Reads the table of lines, which is a bytes object. Ignores a table that is too long. */
+/*
+ * Reads the table of lines. It is the bytes object to which the pointer at addr points. A table
+ * that is longer than LINES_MAX is ignored.
+ */
 static int read_lines(const struct object_memory *memory, uint64_t addr, struct code_object *code)
 {
 	uint64_t at, len;
@@ -95,10 +101,10 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
 }
 
-/* Words that the cookie of a code object is made of */
+/* Words from which the cookie of a code object is computed (memleak_script_cookie()). */
 struct identity {
 	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
-	__u64 name_hash; /* 0 if the layout numbers code objects */
+	__u64 name_hash; /* hash of the function's name; 0 if layout->numbers_code */
 };
 
 static bool read_identity(const struct object_memory *memory, const struct python_layout *layout,
@@ -117,8 +123,9 @@ bool code_object_cookie(const struct object_memory *memory, const struct python_
 	struct identity found;
 
 	/*
-	 * Memory that is not resident reads as zeros. A code object may be in two pages, of which
-	 * one is resident. Neither its first nor its last word is 0, and names have a hash.
+	 * Memory that is not resident reads as zeros, and a code object may span two pages, only
+	 * one of which is resident. In a resident code object, neither the first nor the last of
+	 * these words is 0, and the hash of the name is not 0.
 	 */
 	if (!read_identity(memory, layout, addr, &found) || !found.words[0] ||
 	    !found.words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1] ||
@@ -128,7 +135,7 @@ bool code_object_cookie(const struct object_memory *memory, const struct python_
 	return true;
 }
 
-/* Checks that the expected object is still at addr. */
+/* Returns 0 if the code object at addr has this cookie, -ESTALE if not, or -EFAULT. */
 static int check(const struct object_memory *memory, const struct python_layout *layout,
 		 uint64_t addr, uint32_t cookie)
 {
@@ -139,7 +146,7 @@ static int check(const struct object_memory *memory, const struct python_layout 
 	return memleak_script_cookie(found.words, found.name_hash) == cookie ? 0 : -ESTALE;
 }
 
-/* Reads the number of the first line. */
+/* Reads the number of the code object's first line, which is at addr. */
 static int read_first_line(const struct object_memory *memory, uint64_t addr,
 			   struct code_object *code)
 {
@@ -160,7 +167,7 @@ int code_object_read(const struct object_memory *memory, const struct python_lay
 		err = read_string(memory, layout, addr + CODE_PATH, &code.path);
 	if (!err)
 		err = read_lines(memory, addr + CODE_LINES, &code);
-	/* Check again: the object may have been freed during these reads. */
+	/* Check again: the code object may have been freed during these reads. */
 	if (!err)
 		err = check(memory, layout, addr, cookie);
 	if (err)
@@ -185,8 +192,8 @@ struct cursor {
 };
 
 /*
- * Parses a number, which is stored in groups of 6 bits, the lowest group first. Bit 6 of a group
- * says that another group follows.
+ * Parses a number. Each byte contains 6 bits of the number, and the lowest bits come first. Bit 6
+ * of a byte says that another byte follows.
  */
 static uint32_t take_number(struct cursor *cursor)
 {
@@ -204,7 +211,7 @@ static uint32_t take_number(struct cursor *cursor)
 	return value;
 }
 
-/* Parses a signed number, whose lowest bit is the sign. The result is modulo 2^32. */
+/* Parses a signed number. Its lowest bit is the sign. The result is modulo 2^32. */
 static uint32_t take_signed(struct cursor *cursor)
 {
 	uint32_t value = take_number(cursor);
@@ -219,16 +226,22 @@ static void skip(struct cursor *cursor, size_t cnt)
 	cursor->at += cnt < left ? cnt : left;
 }
 
-/* Kinds of entries. An entry of a kind below ENTRY_LINE_0 has the line of the entry before it. */
+/*
+ * Kinds of entries of the table of lines. An entry of a kind below ENTRY_LINE_0 has the same line
+ * as the entry before it.
+ */
 enum entry_kind {
-	/* kinds 10 to 12 advance the line by 0 to 2; two bytes of columns follow */
+	/* entries of the kinds 10 to 12 advance the line by 0 to 2; two bytes of columns follow */
 	ENTRY_LINE_0 = 10,
 	ENTRY_NO_COLUMNS = 13,
 	ENTRY_LONG = 14,
 	ENTRY_NO_LINE = 15,
 };
 
-/* Parses the rest of an entry and updates the line. Returns false if the entry has no line. */
+/*
+ * Parses an entry of the table of lines, except its first byte, and updates *line. Returns false if
+ * the entry has no line.
+ */
 static bool take_entry(struct cursor *cursor, unsigned int kind, uint32_t *line)
 {
 	if (kind < ENTRY_LINE_0) {

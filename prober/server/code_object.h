@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads code objects of CPython from a process's memory: the name and file of a function, and the
- * lines of its instructions. All bytes are hostile; sizes are limited.
+ * Reads code objects of CPython from the memory of a process: the name and source file of a
+ * function, and the lines of its instructions. All bytes are hostile input, so sizes are limited.
  */
 #ifndef PROBER_SERVER_CODE_OBJECT_H
 #define PROBER_SERVER_CODE_OBJECT_H
@@ -10,7 +10,7 @@
 
 #include "prober/server/python_layout.h"
 
-/* Memory of a process. read() returns false unless all bytes can be read. */
+/* Access to the memory of a process. read() returns false unless all bytes can be read. */
 struct object_memory {
 	bool (*read)(void *arg, uint64_t addr, void *buf, size_t len);
 	void *arg;
@@ -20,28 +20,29 @@ struct code_object {
 	char *name; /* qualified name, in UTF-8 */
 	char *path; /* source file, in UTF-8 */
 	int32_t first_line;
-	uint8_t *lines; /* table of lines */
+	uint8_t *lines; /* table of lines, as in co_linetable */
 	size_t lines_len;
 };
 
 /*
- * Reads the memleak_script_cookie() of the code object at addr. False if it cannot be read, or if a
- * part of it is not resident.
+ * Computes the memleak_script_cookie() of the code object at addr. Returns false if the code object
+ * cannot be read, or if a part of it is not resident.
  */
 bool code_object_cookie(const struct object_memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret);
 
 /*
- * Reads the code object at addr. cookie: code_object_cookie() of the expected code object.
- * Returns 0, -ESTALE (another object is there by now), -EFAULT or -ENOMEM.
+ * Reads the code object at addr. cookie: the memleak_script_cookie() of the expected code object.
+ * Returns 0, -ESTALE if the object at addr has another cookie by now, -EFAULT or -ENOMEM.
  */
 int code_object_read(const struct object_memory *memory, const struct python_layout *layout,
 		     uint64_t addr, uint32_t cookie, struct code_object *ret);
 void code_object_deinit(struct code_object *code);
 
 /*
- * Returns the line of an instruction; 0 if it has none. distance: offset of the instruction from
- * the code object, in bytes. A distance below that of the first instruction gives the first line.
+ * Returns the line of an instruction; 0 if it has none. distance: address of the instruction minus
+ * that of the code object, in bytes. If it is below that of the first instruction, returns the
+ * function's first line.
  */
 uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
 			  uint32_t distance);

@@ -10,14 +10,14 @@
 #include "base/array.h"
 #include "base/nearest.h"
 
-/* Maximum executable segments; real files have one or two. */
+/* Maximum number of executable segments in a file. Real files have one or two. */
 #define SEGMENTS_MAX 64
 #define NONE SIZE_MAX
 
-/* The definitions found for one wanted name. */
+/* The definitions that were found for one wanted name. */
 struct definitions {
 	size_t cnt;
-	size_t last; /* index in search->found of the latest definition; NONE if there is none */
+	size_t last; /* index, in search->found, of the definition found last; or NONE */
 };
 
 struct symbol_search {
@@ -26,27 +26,28 @@ struct symbol_search {
 	GElf_Phdr segments[SEGMENTS_MAX];
 	size_t segment_cnt;
 	/*
-	 * indexes of wanted names, sorted by name for fast look-up, since files have many symbols
+	 * indexes of the wanted names, sorted by name: files have many symbols, each of which is
+	 * looked up
 	 */
 	size_t *order;
 	size_t order_cnt;
 	struct definitions *definitions; /* definitions found, indexed like the wanted names */
 	struct elf_function *found;
 	/*
-	 * for each item of `found`: index of the previous item with the same name; NONE if there is
-	 * none
+	 * for each item of `found`: index of the previous item that has the same name; NONE for the
+	 * first one
 	 */
 	size_t *before;
 	size_t found_cnt;
 	size_t found_cap;
 	size_t before_cap;
 	uint64_t surplus_cnt;
-	uint32_t indirect; /* as in struct elf_functions */
+	uint32_t indirect; /* value for elf_functions.indirect */
 	size_t *by_offset; /* indexes into `found`, sorted by file offset */
-	const char *name;  /* name of the wanted symbol */
+	const char *name;  /* for elf_symbol_find(): name of the symbol to find */
 	GElf_Sym symbol;
 	struct nearest nearest;
-	char *near; /* name of the nearest function so far */
+	char *near; /* for elf_nearest_function(): nearest name so far */
 };
 
 static void read_segments(struct symbol_search *search)
@@ -66,8 +67,8 @@ static void read_segments(struct symbol_search *search)
 }
 
 /*
- * Converts an address to the file offset that a uprobe needs, using the executable segment that
- * contains the address.
+ * Finds the executable segment that contains an address, and converts the address to the file
+ * offset that a uprobe needs. Returns false if no executable segment contains it.
  */
 static bool locate(const struct symbol_search *search, uint64_t vaddr, struct elf_function *ret)
 {
@@ -152,8 +153,8 @@ static bool find_name(const struct symbol_search *search, const char *name, size
 }
 
 /*
- * True if a function is in the wanted scope. Names that are wanted everywhere, and exported
- * functions, are in every scope.
+ * True if a function is in the scope of the search. Exported functions, and functions whose wanted
+ * name has `everywhere` set, are in every scope.
  */
 static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {
@@ -193,7 +194,7 @@ static int match_name(struct symbol_search *search, const GElf_Shdr *shdr, const
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
 }
 
-/* Returns the number of found functions with a lower offset than the given one. */
+/* Returns the number of found functions whose file offset is below `offset`. */
 static size_t count_before(const struct symbol_search *search, uint64_t offset)
 {
 	size_t low = 0, high = search->found_cnt;
@@ -210,8 +211,8 @@ static size_t count_before(const struct symbol_search *search, uint64_t offset)
 }
 
 /*
- * Limits the `room` of the nearest found function before the symbol `sym`: the room ends at `sym`,
- * since code may be entered at any symbol.
+ * Limits the `room` of the last found function before the symbol `sym`: its room ends at `sym`,
+ * since other code may jump to any symbol.
  */
 static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
@@ -255,7 +256,10 @@ static int search_table(struct symbol_search *search, Elf_Scn *section, const GE
 	return 0;
 }
 
-/* Visits the symbols of the first symbol table of this type. Valid files have only one. */
+/*
+ * Calls visit() for the symbols of the first symbol table of this section type, until a call
+ * returns non-zero; returns that value or 0. Valid files have only one table of each type.
+ */
 static int search_tables(struct symbol_search *search, uint32_t type, symbol_visitor visit)
 {
 	Elf_Scn *section = NULL;
@@ -301,8 +305,8 @@ static int find_rooms(struct symbol_search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * If several found functions have the same offset, only the room of the last one was
-	 * limited: copy that room to the other functions.
+	 * If several found functions have the same offset, limit_room() has limited only the room
+	 * of the last one: copy it to the other functions.
 	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];

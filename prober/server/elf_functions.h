@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds functions by name in an ELF file. Returns their file offsets. The file is hostile: at most
- * one symbol table of each kind is read, and at most twice. Knows nothing of processes or probes.
+ * Finds functions by name in an ELF file, with their file offsets. The file is hostile: at most one
+ * symbol table of each type (SHT_DYNSYM and SHT_SYMTAB) is read, and at most twice. Knows nothing
+ * of processes or probes.
  */
 #ifndef PROBER_SERVER_ELF_FUNCTIONS_H
 #define PROBER_SERVER_ELF_FUNCTIONS_H
@@ -11,7 +12,7 @@
 #include "prober/server/function.h"
 
 struct elf_function {
-	size_t name;     /* index in the list of wanted names */
+	size_t name;     /* index of the function in wanted_functions.items */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
 	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
 	bool local;    /* the function is static: other source files of its module cannot call it */
@@ -26,34 +27,39 @@ struct elf_function {
 struct elf_functions {
 	struct elf_function *items; /* functions found, allocated with malloc() */
 	size_t cnt;
-	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
+	/* number of definitions that were left out (see the limits in function.h) */
+	uint64_t surplus_cnt;
 	/*
-	 * 1 + index of a wanted function that is an IFUNC: its code is chosen at run time, so it is
-	 * not among the items. 0 if there is none.
+	 * 1 + index of a wanted function that is an IFUNC; 0 if there is none. An IFUNC is not in
+	 * `items`, since its code is chosen at run time.
 	 */
 	uint32_t indirect;
 };
 
 /*
  * Finds all definitions of the wanted functions, exported ones first. A name may occur several
- * times (symbol versions), but each pair of offset and name only once. Returns 0, -ENOEXEC (not an
- * ELF file for this machine) or another negative errno.
+ * times (symbol versions), but each pair of offset and name only once. machine: required e_machine
+ * of the file. Returns 0, -ENOEXEC if the file is not a 64-bit ELF file for this machine, or
+ * -ENOMEM.
  */
 int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		       struct elf_functions *ret);
 
-/* Finds a symbol, in the dynamic symbol table first. Returns false if there is none. */
+/*
+ * Finds a symbol by name, first in .dynsym, then in .symtab. Returns false if there is no such
+ * symbol in either.
+ */
 bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 
 /*
- * Finds an exported variable and sets *ret to its distance from the entry point, modulo 2^64.
- * Returns false if there is none.
+ * Finds an exported variable, and sets *ret to its address minus that of the file's entry point,
+ * modulo 2^64. Returns false if there is no such variable.
  */
 bool elf_variable_find(int fd, const char *name, uint64_t *ret);
 
 /*
- * Searches the file for the function name that is nearest to `name` (base/nearest.h). Returns it,
- * or NULL if none is near. The caller frees it.
+ * Returns the name of a function in the file that is nearest to `name` (base/nearest.h); NULL if no
+ * name is near. The caller frees it.
  */
 char *elf_nearest_function(int fd, const char *name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines the facts about functions: symbols, return instructions and probe places. */
+/* Collects, for each function found: its symbol, its return instructions and its probe place. */
 #include "prober/server/file_functions.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void free_function(struct found_function *function)
 	free(function->returns);
 }
 
-/* Drops each function whose probes would exceed the file's limit of FILE_PROBES_MAX. */
+/* Drops each function whose probes, added to those before, would exceed FILE_PROBES_MAX. */
 static void limit(struct file_functions *functions)
 {
 	size_t kept = 0, probe_cnt = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the wanted functions of one file, with all that is needed to probe them. */
+/* Finds the wanted functions of one file, and the instructions on which to place their probes. */
 #ifndef PROBER_SERVER_FILE_FUNCTIONS_H
 #define PROBER_SERVER_FILE_FUNCTIONS_H
 
@@ -8,14 +8,15 @@
 struct file_functions {
 	struct found_function *items; /* functions found, exported ones first */
 	size_t cnt;
-	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
-	uint32_t indirect;    /* as in struct elf_functions */
+	/* number of definitions that were left out (see the limits in function.h) */
+	uint64_t surplus_cnt;
+	uint32_t indirect; /* value of elf_functions.indirect */
 };
 
 /*
  * Finds the wanted functions in the file, with their return instructions and probe places. machine:
- * required e_machine of the file. Returns 0, -ENOEXEC (not an ELF file for this machine) or another
- * negative errno.
+ * required e_machine of the file. Returns 0, -ENOEXEC if the file is not a 64-bit ELF file for this
+ * machine, or -ENOMEM.
  */
 int file_functions_init(int fd, uint16_t machine, const struct wanted_functions *wanted,
 			struct file_functions *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Wanted functions, and functions found in an ELF file, as plain data that memleak and the helper
- * exchange.
+ * Structs that memleak and its helper exchange: the wanted functions, and the functions that the
+ * helper has found in an ELF file.
  */
 #ifndef PROBER_SERVER_FUNCTION_H
 #define PROBER_SERVER_FUNCTION_H
@@ -11,16 +11,16 @@
 #include <stdint.h>
 
 /*
- * Limits per file. Files worth tracing stay below them. Functions above the first two limits are
- * left out, but counted.
+ * Limits per file, which real files do not reach. Functions beyond DEFINITIONS_MAX or
+ * FILE_PROBES_MAX are left out, but counted.
  */
-#define DEFINITIONS_MAX 64   /* maximum definitions of one name */
-#define FILE_PROBES_MAX 4096 /* maximum probes, counting those on entries and on returns */
+#define DEFINITIONS_MAX 64   /* maximum number of definitions of one name */
+#define FILE_PROBES_MAX 4096 /* maximum number of probes, on entries and on returns together */
 #define FUNCTION_RETURNS_MAX 128
-/* maximum distance, in bytes, of a probe from the function's entry */
+/* maximum distance, in bytes, between the function's entry and its probe */
 #define FUNCTION_BYTES_MAX (64 << 10)
 
-/* The functions that are searched for wanted names. */
+/* Says which functions of a file are searched for the wanted names. */
 enum function_scope {
 	SCOPE_EXPORTED, /* only exported functions: other modules may call them */
 	SCOPE_GLOBAL,   /* only functions that are not static: other source files may call them */
@@ -28,46 +28,48 @@ enum function_scope {
 };
 
 struct wanted_function {
-	const char *name;          /* name of the function; NULL for an unused slot */
+	const char *name;          /* name of the function; NULL if this array element is unused */
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
-	bool everywhere; /* search all functions, since only one allocator uses this name */
-	/* find its return instructions, or the wanted function to which it passes calls */
+	/* search all functions for this name, whatever the scope: only one allocator uses it */
+	bool everywhere;
+	/* find its return instructions, or the wanted function to which it passes every call */
 	bool followed;
 };
 
 struct wanted_functions {
-	const struct wanted_function *items; /* wanted functions; names are unique */
+	const struct wanted_function *items; /* wanted functions; no two have the same name */
 	size_t cnt;
 	enum function_scope scope;
-	bool through;  /* find functions that pass every call on to another wanted function */
-	bool at_entry; /* place all probes on the first instruction of functions */
+	bool through;  /* detect functions that pass every call to another wanted function */
+	bool at_entry; /* place each probe on the function's first instruction */
 };
 
 /* The instruction on which a probe is placed. */
 struct probe_place {
 	uint64_t offset; /* distance, in bytes, from the function's entry */
-	/* under a probe, the kernel emulates the instruction instead of single-stepping it */
+	/* if a probe is on the instruction, the kernel emulates it and does not single-step it */
 	bool emulated;
 	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
 
 enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
-	/* each path to a return calls another wanted function, `through` */
+	/* each path calls or jumps to another wanted function; `through` is one of these */
 	FUNCTION_THROUGH,
 	/* some code could not be analysed, or wanted_function.followed was false */
 	FUNCTION_UNKNOWN,
 };
 
 struct found_function {
-	size_t name;     /* index in the list of wanted functions */
+	size_t name;     /* index of the function in wanted_functions.items */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
 	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
 	struct probe_place place;
 	enum function_verdict verdict;
-	size_t through;    /* with FUNCTION_THROUGH: index of the wanted function that is called */
-	bool jumps_there;  /* the function does nothing but jump to the function `through` */
-	uint64_t *returns; /* file offsets of returns, from malloc(); with FUNCTION_RETURNS only */
+	/* with FUNCTION_THROUGH: index, in wanted_functions.items, of the other function */
+	size_t through;
+	bool jumps_there; /* the function's first instruction is a jump to the function `through` */
+	uint64_t *returns; /* with FUNCTION_RETURNS: file offsets of returns, from malloc() */
 	size_t return_cnt;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the code of functions, and searches their segments for jumps into this code. */
+/*
+ * Chooses the probe place of each function from the function's code, and searches the segments of
+ * the file for jumps that would bypass the probe.
+ */
 #include "prober/server/function_places.h"
 
 #include <stdlib.h>
@@ -9,21 +12,21 @@
 #include "base/cleanup.h"
 
 /*
- * Number of bytes to read of a function that is large or of unknown size. The probe of such a
- * function stays at the entry.
+ * Number of bytes that are read of a function that is larger than FUNCTION_BYTES_MAX or of unknown
+ * size. The probe of such a function stays at the entry.
  */
 #define FUNCTION_START 64
 
 /*
- * Maximum functions in a file, to bound the time: if there are more, all probes stay at the entry.
- * Allocators define fewer functions.
+ * Maximum number of functions in a file. If there are more, all probes stay at the entries, which
+ * bounds the time. Allocators define fewer functions.
  */
 #define FUNCTION_CNT_MAX 256
 
 #define CHUNK (1 << 20)
 /*
- * Maximum size of code searched for jumps, in bytes. The largest programs have about as much code;
- * searching it takes 0.1 s.
+ * Maximum size, in bytes, of the code that is searched for jumps. The largest programs have about
+ * as much code; searching it takes 0.1 s.
  */
 #define SCAN_MAX (256 << 20)
 
@@ -35,13 +38,14 @@ struct place_search {
 	size_t cnt;
 	struct probe_place *places;
 	/*
-	 * per function: true if some jump leads to code after the function's entry, up to its probe
+	 * entered[i]: a jump may lead to an instruction of functions[i] after its entry, up to and
+	 * including the probe
 	 */
 	bool *entered;
 	uint64_t scanned;
 };
 
-/* Reads up to `size` bytes; returns the number of bytes read. */
+/* Reads `size` bytes, or fewer at the end of the file or on an error. Returns their number. */
 static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	size_t len = 0;
@@ -95,10 +99,10 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps into functions past their entries. Such jumps are in cold parts of
- * functions, which have no symbols in stripped files, so where their instructions begin is unknown.
- * Therefore bytes that may be a jump count as one. Returns false if the segment cannot be read, or
- * if all segments together exceed SCAN_MAX.
+ * Searches a segment for jumps into the functions after their entries, and sets `entered`. Cold
+ * parts of functions contain such jumps. In stripped files, cold parts have no symbols, so it is
+ * unknown where their instructions begin: all bytes that look like a jump count as a jump. Returns
+ * false if the segment cannot be read, or if all segments together exceed SCAN_MAX.
  */
 static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {
@@ -117,7 +121,8 @@ static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t 
 		if (len < CHUNK)
 			return true;
 		/*
-		 * Begin the next chunk before the end of this one, where a branch may be cut off.
+		 * Let the next chunk overlap this one: a branch at the end of this chunk may be cut
+		 * off.
 		 */
 		at += len - (PROBE_PLACE_BRANCH_MAX - 1);
 	}
@@ -125,8 +130,8 @@ static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t 
 }
 
 /*
- * Returns a function whose probe was moved and whose segment was not yet searched; NULL if there is
- * none.
+ * Returns a function whose probe is not at its entry, and whose segment was not yet searched; NULL
+ * if there is no such function.
  */
 static const struct elf_function *next_segment(const struct place_search *search,
 					       const bool *scanned)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses the probe places of functions in a file: reads the code of functions and passes it to
- * probe_place.c. The file is hostile: reads are bounded, whatever sizes its symbols state.
+ * Chooses the probe places of functions in a file: reads the code of the functions and passes it to
+ * probe_place.c. The file is hostile: the amount of code that is read is limited, whatever sizes
+ * the symbols state.
  */
 #ifndef PROBER_SERVER_FUNCTION_PLACES_H
 #define PROBER_SERVER_FUNCTION_PLACES_H
@@ -10,9 +11,10 @@
 #include "prober/server/probe_place.h"
 
 /*
- * Chooses the probe place of each of cnt functions. argument_cnts[i]: number of arguments that the
- * probe of functions[i] reads. ret: array of cnt places. at_entry: place all probes at the entry.
- * Never fails: if code cannot be read, chooses the entry.
+ * Chooses the probe place of each of the cnt functions, and stores that of functions[i] in ret[i].
+ * argument_cnts[i]: number of arguments that the probe of functions[i] reads. at_entry: place all
+ * probes at the entries. Never fails: if code cannot be read, chooses the entry. The caller frees
+ * the places with function_places_deinit(), or takes over their `insn`.
  */
 void function_places_find(int fd, uint16_t machine, const struct elf_function *functions,
 			  const unsigned int *argument_cnts, size_t cnt, bool at_entry,

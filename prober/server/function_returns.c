@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows a function's code to its return instructions, in two passes. The first pass stops at
- * calls of other wanted functions, to find out if every path to a return makes such a call. The
- * second pass continues after these calls.
+ * Follows the code of a function to its return instructions, in two passes. The first pass stops at
+ * calls of other wanted functions: if it finds no return instruction, every path through the
+ * function makes such a call. The second pass continues after these calls.
  */
 #include "prober/server/function_returns.h"
 
@@ -13,13 +13,16 @@
 
 #include "base/array.h"
 
-/* Maximum instructions visited per function. An allocator's slow path has a few hundred. */
+/*
+ * Maximum number of instructions visited in a pass over one function. The slow path of an allocator
+ * has a few hundred instructions.
+ */
 #define FOLLOWED_MAX 20000
-/* Maximum instructions visited per file, in all its functions together. */
+/* Maximum number of instructions visited in all functions of a file together. */
 #define FILE_FOLLOWED_MAX 1000000
 #define NO_NAME SIZE_MAX
 
-/* Functions that never return: bytes after a call of such a function may not be code. */
+/* Functions that never return. The bytes after a call of such a function are perhaps not code. */
 static const char *const tail_calls[] = {
 	"__cxa_throw",
 	"__cxa_rethrow",
@@ -39,7 +42,7 @@ struct code_walk {
 	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
-	bool past_named; /* second pass: continue after calls of named functions */
+	bool past_named; /* this is the second pass: continue after calls of named functions */
 	void *seen;      /* tree of the addresses of visited instructions */
 	size_t seen_cnt;
 	uint64_t *todo; /* addresses of instructions that are still to be visited */
@@ -48,9 +51,9 @@ struct code_walk {
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	/* index of the named function that the visited code calls; NO_NAME if there is none */
+	/* first pass: index of a named function that is called or jumped to; NO_NAME if none is */
 	size_t through;
-	bool tables; /* an instruction reads from what may be a jump table */
+	bool tables; /* an instruction has read from memory that may be a jump table */
 	int err;
 	bool unknown;
 };
@@ -67,8 +70,8 @@ static void keep_node(void *node)
 }
 
 /*
- * Records the address of an instruction; returns true if it is new. Sets walk->unknown at the
- * limit.
+ * Records the address of an instruction. Returns true if it was not recorded before. If there are
+ * too many instructions or memory is short, sets walk->unknown and returns false.
  */
 static bool note_seen(struct code_walk *walk, uint64_t addr)
 {
@@ -112,11 +115,11 @@ static size_t named_as(const struct code_walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/* The target of a branch; if the target is a PLT stub, the function to which the stub jumps. */
+/* The target of a jump or call. If that is a PLT stub, the function to which the stub jumps. */
 struct destination {
-	uint64_t addr;    /* address of the target; 0 if it is in another file, or unknown */
-	const char *name; /* name of the symbol, if it is imported; else NULL */
-	/* index of the target in the named functions; NO_NAME if it is none of them */
+	uint64_t addr;    /* address of the target; 0 if it is in another file or unknown */
+	const char *name; /* name of the target if it is an import; else NULL */
+	/* index in named_functions.items; NO_NAME if the target is not a named function */
 	size_t known;
 };
 
@@ -141,7 +144,10 @@ static bool find_stub(struct code_walk *walk, uint64_t addr, struct destination 
 	       find_import(walk, slot, ret);
 }
 
-/* Finds the target of a branch; returns false if it is unknown. Overwrites code->insn. */
+/*
+ * Finds the target of the jump or call in code->insn, and overwrites code->insn. Returns false if
+ * the target is unknown.
+ */
 static bool find_destination(struct code_walk *walk, struct destination *ret)
 {
 	uint64_t target;
@@ -165,7 +171,10 @@ static bool never_returns(const struct destination *to)
 	return false;
 }
 
-/* Follows a call. Returns true if execution may continue after the call. */
+/*
+ * Handles a call. Returns true if the walk is to continue after the call. Returns false if the
+ * called function never returns or, in the first pass, if it is a named function.
+ */
 static bool follow_call(struct code_walk *walk)
 {
 	struct destination to;
@@ -181,7 +190,10 @@ static bool follow_call(struct code_walk *walk)
 	return true;
 }
 
-/* Follows a jump. An indirect jump is assumed to be a tail call, unless it may use a jump table. */
+/*
+ * Handles an unconditional jump. If its target is unknown, it is assumed to be a tail call, unless
+ * it may use a jump table: then sets walk->unknown.
+ */
 static void follow_jump(struct code_walk *walk)
 {
 	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
@@ -222,7 +234,7 @@ static void note_return(struct code_walk *walk, uint64_t addr)
 		     code_file_offset(walk->code, addr), &walk->err);
 }
 
-/* Follows one instruction. Returns true if execution may continue at the next instruction. */
+/* Handles the instruction code->insn. Returns true if the walk is to continue at the next one. */
 static bool follow(struct code_walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;
@@ -274,8 +286,8 @@ static void walk_code(struct code_walk *walk)
 }
 
 /*
- * If a function's first instruction, not counting endbr64, is a jump to a named function, returns
- * the index of that named function; otherwise NO_NAME.
+ * If the function's first instruction (after endbr64, if there is one) is a jump to a named
+ * function, returns the index of the named function. Otherwise returns NO_NAME.
  */
 static size_t jumps_to(struct code_walk *walk)
 {

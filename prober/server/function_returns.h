@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the instructions by which a function returns, in its own code and in code to which it
- * jumps. If an exception may leave the function, probes on these instructions are used instead of a
- * return probe, which would break unwinding. The file is hostile: reads are bounded, and probes are
- * placed only on instructions that the function's code reaches.
+ * jumps. Needed for functions that an exception may leave: probes are placed on these instructions,
+ * since a return probe would break the unwinding of the exception. The file is hostile: reads are
+ * bounded, and only instructions that the function's code reaches are found.
  */
 #ifndef PROBER_SERVER_FUNCTION_RETURNS_H
 #define PROBER_SERVER_FUNCTION_RETURNS_H
@@ -13,15 +13,15 @@
 
 struct function_returns {
 	enum function_verdict verdict;
-	size_t through;    /* with FUNCTION_THROUGH: index of the wanted function that is called */
-	bool jumps_there;  /* the function does nothing but jump to the function `through` */
-	uint64_t *offsets; /* file offsets of returns, from malloc(); with FUNCTION_RETURNS only */
+	size_t through;    /* with FUNCTION_THROUGH: index of the other function */
+	bool jumps_there;  /* the first instruction is a jump to the function `through` */
+	uint64_t *offsets; /* with FUNCTION_RETURNS: file offsets of returns, from malloc() */
 	size_t cnt;
 };
 
 /*
- * All wanted functions, and their definitions found in the file. A function that calls or jumps to
- * one of them may be passing its calls on to it.
+ * All wanted functions (items), and their definitions in the file (found). If a function calls or
+ * jumps to a named function, it may be one that passes every call to the named function.
  */
 struct named_functions {
 	const struct wanted_function *items;
@@ -30,7 +30,10 @@ struct named_functions {
 	size_t found_cnt;
 };
 
-/* Finds the return instructions of a function. Returns 0 or a negative errno. */
+/*
+ * Finds the return instructions of a function, or the named function to which it passes every call.
+ * Returns 0, -ENOMEM, or -ENOEXEC if the function's segment does not exist.
+ */
 int function_returns_find(struct code_file *code, const struct elf_function *function,
 			  const struct named_functions *named, struct function_returns *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds CPython by its symbols. */
+/* Finds CPython in an ELF file by its symbols. */
 #include "prober/server/interpreter.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define LOOP "_PyEval_EvalFrameDefault"
 
-/* Finds the segment that contains an address. */
+/* Finds the loaded segment that contains an address. Returns false if there is none. */
 static bool find_segment(Elf *elf, uint64_t addr, GElf_Phdr *ret)
 {
 	size_t cnt;
@@ -27,7 +27,7 @@ static bool find_segment(Elf *elf, uint64_t addr, GElf_Phdr *ret)
 	return false;
 }
 
-/* Reads the first bytes of a variable's initial value. */
+/* Reads the first `len` bytes of a variable's initial value from the file. */
 static bool read_variable(Elf *elf, int fd, const GElf_Sym *symbol, void *ret, size_t len)
 {
 	GElf_Phdr segment;
@@ -54,19 +54,19 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 	return (struct loop_part){start, start + symbol->st_size};
 }
 
-/* Maximum bytes of a piece of code that is searched for jumps. */
+/* Maximum size, in bytes, of a piece of code that is searched for jumps. */
 #define CODE_BYTES_MAX (1U << 20)
 /*
- * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
- * Bytes that only look like jumps rarely lead into the loop.
+ * Minimum number of jumps from the cold part of the evaluation loop back into the loop. Debian's
+ * builds have hundreds. Bytes that only look like jumps rarely lead into the loop.
  */
 #define LEAST_JUMPS_BACK 16
 
-/* Opcodes of the x86-64 jumps that end with a 4-byte distance: jmp, and conditional jumps. */
+/* Opcodes of x86-64 jumps with a 4-byte distance: jmp and conditional jumps. */
 #define JUMP 0xe9
 #define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
 
-/* Returns the FDE that contains an address but does not begin there; NULL if there is none. */
+/* Returns the FDE that contains an address, but does not begin at it; NULL if there is none. */
 static const struct fde *fde_around(const struct fde_list *list, uint64_t addr)
 {
 	size_t low = 0, high = list->cnt;
@@ -87,10 +87,13 @@ struct code_bytes {
 	uint8_t *bytes;
 	size_t size;
 	uint64_t addr;
-	size_t at; /* index of the next byte that may be a jump's distance */
+	size_t at; /* index of the next byte at which the distance of a jump may begin */
 };
 
-/* Reads the code from addr on. The caller must free ret->bytes. */
+/*
+ * Reads `size` bytes of code at addr, which is in the segment `code`. The caller must free
+ * ret->bytes, even on failure.
+ */
 static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t size,
 		      struct code_bytes *ret)
 {
@@ -104,7 +107,7 @@ static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t siz
 	return ret->bytes && pread(fd, ret->bytes, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Finds the next jump, or bytes that look like a jump. */
+/* Finds the next jump, or bytes that look like one, and sets *target. Returns false at the end. */
 static bool next_jump(struct code_bytes *code, uint64_t *target)
 {
 	for (; code->at + sizeof(int32_t) <= code->size; code->at++) {
@@ -120,7 +123,10 @@ static bool next_jump(struct code_bytes *code, uint64_t *target)
 	return false;
 }
 
-/* True if an FDE's code has at least LEAST_JUMPS_BACK jumps into the middle of the loop. */
+/*
+ * True if the code of an FDE has at least LEAST_JUMPS_BACK jumps into the function `loop`, not
+ * counting jumps to its start.
+ */
 static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, const struct fde *fde)
 {
 	struct code_bytes bytes = {0};
@@ -135,8 +141,9 @@ static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, cons
 }
 
 /*
- * Returns the FDE into which the most jumps of the code lead; NULL if there is none. Does not count
- * jumps within the code, or tail calls, which lead to the start of an FDE.
+ * Returns the FDE into which more jumps of `code` lead than into any other FDE; NULL if no jump
+ * leads into an FDE. Does not count jumps within `code`, nor jumps to the start of an FDE, which
+ * are tail calls.
  */
 static const struct fde *most_entered(const struct fde_list *list, struct code_bytes *code)
 {
@@ -158,9 +165,9 @@ static const struct fde *most_entered(const struct fde_list *list, struct code_b
 }
 
 /*
- * Finds the cold part of the evaluation loop in a file that has no symbol for this part. Of all
- * FDEs, the cold part is entered by the most jumps from the loop, and it has many jumps back.
- * Returns false if there is none.
+ * Finds the cold part of the evaluation loop in a file that has no symbol for this part: more jumps
+ * lead from the loop into the cold part than into any other FDE, and the cold part has many jumps
+ * back. Returns false if there is no such FDE.
  */
 static bool find_cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop,
 			   GElf_Sym *ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Searches a function for the first instruction that the kernel would emulate, not single-step, if
- * a probe were placed on it.
+ * Searches a function for the first instruction that the kernel would emulate if a probe were
+ * placed on it. The kernel single-steps other instructions, which takes longer.
  */
 #include "prober/server/probe_place.h"
 
@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * True if the kernel emulates this x86-64 instruction under a uprobe. In arch/x86/kernel/uprobes.c,
- * branch_setup_xol_ops() accepts relative jmp, jcc, call and the one-byte nop; push_setup_xol_ops()
- * accepts push of a 64-bit register with no prefix or exactly REX.B. These encodings are the same
- * in all kernels from Linux 5.4 to those of 2026.
+ * True if the kernel emulates this x86-64 instruction when a uprobe is placed on it. In
+ * arch/x86/kernel/uprobes.c, branch_setup_xol_ops() accepts relative jmp, jcc, call and the
+ * one-byte nop; push_setup_xol_ops() accepts push of a 64-bit register with no prefix or exactly
+ * REX.B. These encodings are the same in all kernels from Linux 5.4 to those of 2026.
  *
  * This function does not accept endbr64, branches with a prefix (the kernel refuses prefix 66), or
  * other nops. Only new kernels emulate other nops: they replace the five-byte nop by a call, which
@@ -41,9 +41,9 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 #define NO_ARGUMENT 7
 
 /*
- * For each register that the System V ABI lets a function overwrite: the number of the argument
- * that the register holds, or NO_ARGUMENT. 0 for all other registers, which must keep their values:
- * the caller needs these values, and stack walks start from them.
+ * For each register that a function may overwrite (System V ABI): the number of the argument that
+ * is passed in it, or NO_ARGUMENT. 0 for all other registers. Those must have the caller's values
+ * when the probe runs, since stack walks start from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,
@@ -93,9 +93,9 @@ static bool may_write(unsigned int reg, unsigned int argument_cnt)
 }
 
 /*
- * True if the probe may be placed after this instruction. Accepts only instructions known to be
- * harmless: execution continues at the next instruction, and the instruction writes neither memory
- * (which includes the return address) nor a register that the probe reads.
+ * True if the probe may be placed after this instruction. Accepts only instructions after which
+ * execution continues at the next instruction, and which write neither memory (it could be the
+ * return address) nor a register that the probe reads.
  */
 static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 {
@@ -139,9 +139,9 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 }
 
 /*
- * True if this is a direct branch to an address above `from` and at most `to`. Only checks that the
- * sole operand is a constant in this range. A push of such a constant also matches, which is
- * harmless.
+ * True if this is a direct jump or call to an address above `from` and at most `to`. Only checks
+ * that the instruction has one operand, which is a constant in this range. So a push of such a
+ * constant matches, too, which is harmless.
  */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
@@ -154,14 +154,14 @@ static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 /* Evidence of indirect jumps in a function. */
 struct jumps {
 	bool indirect;
-	bool indexed; /* a jump certainly uses a jump table */
-	bool table;   /* an instruction reads from what may be a jump table */
+	bool indexed; /* an indirect jump surely uses a jump table */
+	bool table;   /* an instruction reads memory that may be a jump table */
 };
 
 /*
- * Records indirect jumps and reads of possible jump tables. An indirect jump is either a tail call
- * or uses a jump table, whose targets are unknown. A jump table contains 32-bit distances or, in
- * programs linked to a fixed address, addresses.
+ * Records whether an instruction is an indirect jump, and whether it may read a jump table. An
+ * indirect jump is either a tail call or uses a jump table; the targets in the table are unknown. A
+ * jump table contains 32-bit distances or, in programs linked to a fixed address, addresses.
  */
 static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 {
@@ -184,7 +184,8 @@ static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 }
 
 /*
- * True if the function's own code may jump to an instruction after the entry, up to offset `place`.
+ * True if the function's own code may jump to an instruction after its entry, up to and including
+ * the one at offset `place`.
  */
 static bool is_jumped_into(csh handle, cs_insn *insn, const struct function_code *code,
 			   uint64_t place)
@@ -214,8 +215,9 @@ static char *insn_text(const cs_insn *insn)
 }
 
 /*
- * Finds the first instruction that the kernel emulates. Sets *ret to its offset and `insn` to the
- * instruction.
+ * Finds the function's first instruction that the kernel emulates, decodes it to `insn` and sets
+ * *ret to its offset. Returns false if there is none before code->room, or if a probe must not be
+ * placed after one of the instructions before it.
  */
 static bool find_emulated(csh handle, cs_insn *insn, const struct function_code *code,
 			  uint64_t *ret)
@@ -267,7 +269,7 @@ static void choose_place(const struct function_code *code, bool move, struct pro
 	csh handle;
 
 	*ret = (struct probe_place){0};
-	/* On other machines, no place is known to be cheaper than the entry. */
+	/* On machines other than x86-64, keep the entry: no cheaper place is known. */
 	if (code->machine != EM_X86_64 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 		return;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests to the helpers that read files and memory, with answers. Each request begins with its
- * kind and carries the fd of a file, or of a process's memory.
+ * Requests to the helpers that read files and memory, and their answers. Each request begins with
+ * its kind, and carries the descriptor of a file or of /proc/PID/mem.
  *
  *   FUNCTIONS machine, scope, through, at_entry, count, per name: struct wanted_function member by
  *             member      → status, surplus_cnt, indirect, count, per function: struct
@@ -27,7 +27,7 @@ enum prober_request {
 	PROBER_SCRIPT
 };
 
-/* Maximum bytes of memory that one request may read. */
+/* Maximum size, in bytes, of the memory that one MEMORY request may read. */
 #define PROBER_MEMORY_MAX 4096
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Offsets in the structures of CPython, as compiled from its headers. */
+/* Offsets in the structures of CPython. They were computed by compiling CPython's headers. */
 #include "prober/server/python_layout.h"
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ static const struct python_layout layouts[] = {
 		.previous = 48,
 		.code = 32,
 		.instr = 56,
-		.border = 68, /* is_entry */
+		.border = 68, /* offset of the field is_entry */
 		.border_value = 1,
 		.argument_cnt = 56,
 		.instructions = 184,
@@ -33,7 +33,7 @@ static const struct python_layout layouts[] = {
 		.previous = 8,
 		.code = 0,
 		.instr = 56,
-		.border = 70,      /* owner */
+		.border = 70,      /* offset of the field owner */
 		.border_value = 3, /* FRAME_OWNED_BY_CSTACK */
 		.border_is_empty = true,
 		.argument_cnt = 52,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Offsets, in bytes and by version, in the structures by which CPython describes the frames of
- * scripts. They are valid for 64-bit builds with a global interpreter lock.
+ * Offsets, in bytes, in the structures in which CPython keeps the frames of scripts. They depend on
+ * the version, and are valid only for 64-bit builds with a global interpreter lock.
  */
 #ifndef PROBER_SERVER_PYTHON_LAYOUT_H
 #define PROBER_SERVER_PYTHON_LAYOUT_H
@@ -13,11 +13,12 @@
 
 struct python_layout {
 	uint32_t version; /* major and minor version: 0x030b for 3.11 */
-	uint32_t key;     /* in _PyRuntime: offset of the thread state's key (Py_tss_t) */
-	uint32_t thread;  /* in a thread state: offset of the thread pointer */
+	/* in _PyRuntime: offset of the Py_tss_t, the thread-local key of the thread state */
+	uint32_t key;
+	uint32_t thread; /* in a thread state: offset of thread_id, which is the thread pointer */
 	/*
-	 * in a thread state: offset of the pointer to the cframe if has_holder, else of the pointer
-	 * to the current frame
+	 * in a thread state: offset of the pointer to the cframe if has_holder is true, else of the
+	 * pointer to the current (innermost) frame
 	 */
 	uint32_t holder;
 	bool has_holder;
@@ -30,9 +31,9 @@ struct python_layout {
 	uint8_t border_value;
 	/* the marked frame executes no code: its callee is the loop's outermost frame */
 	bool border_is_empty;
-	/* in a code object: offset of five 4-byte words; the fifth is the first line's number */
+	/* in a code object: offset of co_argcount; 16 bytes after it is the first line's number */
 	uint32_t argument_cnt;
-	/* no two code objects of a process have the same number (co_version), at offset 92 */
+	/* code objects have a co_version, at offset 92, which is unique in the process */
 	bool numbers_code;
 	uint32_t instructions; /* in a code object: offset of the instructions */
 	uint32_t ascii;        /* in an ASCII string: offset of the characters */
@@ -43,38 +44,38 @@ struct python_layout {
 const struct python_layout *python_layout_of(uint32_t version);
 
 /*
- * Describes the interpreter for those who read its frames. runtime: address of _PyRuntime in the
- * process.
+ * Returns the offsets that are needed to read frames (bpf/script.h). runtime: address of _PyRuntime
+ * in the process.
  */
 struct memleak_interpreter python_interpreter(const struct python_layout *layout, uint64_t runtime);
 
-/* Start of _PyRuntime from Python 3.13 on. */
+/* First fields of _PyRuntime in Python 3.13 and later. */
 struct python_debug_offsets {
 	char cookie[8];
 	uint64_t version;
 	uint64_t is_free_threaded;
 };
 
-/* True if this is the start of _PyRuntime in a free-threaded build, whose frames differ. */
+/* True if these fields say that CPython is a free-threaded build. Such builds have other frames. */
 bool python_is_free_threaded(const struct python_debug_offsets *offsets);
 
-/* Offsets in a code object. Except for the first line, they are the same in all versions. */
+/* Offsets in a code object. Only that of the first line's number depends on the version. */
 #define CODE_FIRST_LINE(layout) ((layout)->argument_cnt + 16)
-#define CODE_LOCALS 96 /* pointer to the names of local variables */
+#define CODE_LOCALS 96 /* the pointer to the names of local variables */
 #define CODE_PATH 112
 #define CODE_SHORT_NAME 120
 #define CODE_NAME 128
 #define CODE_LINES 136
 
-/* Maximum characters of names and paths, and maximum bytes of a table of lines. */
+/* Maximum number of characters of a name or path, and of bytes of a table of lines. */
 #define STRING_MAX 4096
 #define LINES_MAX (1U << 20)
 
-/* Offset of the size in any variable-sized object, and offset of the data in a bytes object. */
+/* Offset of the size in objects of variable size, and offset of the data in a bytes object. */
 #define OBJECT_SIZE 16
 #define BYTES_DATA 32
 
-/* Offset of a string's state, and the state's bit fields. */
+/* Offset of `state` in a string object, and the bit fields of `state`. */
 #define STRING_STATE 32
 #define STRING_KIND(state) ((state) >> 2 & 7)
 #define STRING_IS_COMPACT(state) ((state) >> 5 & 1)

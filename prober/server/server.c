@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Answers requests: finds functions in files, and reads memory. */
+/* Handles the requests of prober.c: finds functions in files, and reads memory. */
 #include "prober/server/server.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "prober/server/interpreter.h"
 #include "prober/server/protocol.h"
 
-/* Maximum names in a request. Real requests have fewer. */
+/* Maximum number of names in a request. Real requests have fewer. */
 #define NAMES_MAX 65536
 
 static char *get_copy(struct message_cursor *cursor)
@@ -118,7 +118,7 @@ static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, str
 	return 0;
 }
 
-/* Reads a process's memory. If the read blocks forever, memleak ends this helper. */
+/* Reads the memory of a process. If the read blocks, memleak ends this helper after a while. */
 static int handle_memory(struct message_cursor *cursor, int fd, struct message *reply)
 {
 	uint64_t addr = message_get_u64(cursor);
