@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks and copies the server's answers. */
+/* Checks and copies the answers of the helper that parses ELF files (symbolizer/server). */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct text get_text(struct message_cursor *cursor)
 	return text;
 }
 
-/* Copies a text. Stores NULL if the text is empty or missing. Returns 0 or -ENOMEM. */
+/* Copies a text to *ret, or sets *ret to NULL if it is empty or missing. Returns 0 or -ENOMEM. */
 static int copy_text(struct text text, char **ret)
 {
 	*ret = NULL;
@@ -86,8 +86,8 @@ static const char *append(char **store, struct text text)
 }
 
 /*
- * Returns a text, or an empty text if *bytes would exceed NAME_BYTES_MAX. Adds the length of the
- * returned text to *bytes.
+ * Returns `text` and adds its length to *bytes, the total length of the names so far. If the total
+ * would exceed NAME_BYTES_MAX, returns an empty text instead.
  */
 static struct text within_limit(struct text text, size_t *bytes)
 {
@@ -116,7 +116,10 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		raw[i].file = get_text(cursor);
 		raw[i].line = message_get_u32(cursor);
 	}
-	/* Begin with the last frame, the function itself: it matters more than inlined calls. */
+	/*
+	 * Count the last frame first: it is the function itself, whose name matters more than the
+	 * inlined calls if the total is limited.
+	 */
 	raw[cnt - 1].symbol = within_limit(raw[cnt - 1].symbol, &bytes);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (i + 1 < cnt)
@@ -135,7 +138,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		frames[i].line = raw[i].line;
 		frames[i].inlined = i + 1 < cnt;
 	}
-	/* For a return address, the byte before it was looked up: add 1 to the offset. */
+	/* For a return address, the byte before it was looked up: add 1 to get its own offset. */
 	if (frames[cnt - 1].symbol)
 		frames[cnt - 1].offset = vaddr - start + !exact;
 	*ret = (struct name_answer){vaddr, frames, cnt};

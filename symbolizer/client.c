@@ -14,7 +14,10 @@
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
-/* Maximum time without an answer. Reading gigabytes of DWARF from a slow disk takes seconds. */
+/*
+ * Maximum time without an answer, in nanoseconds. Reading gigabytes of DWARF from a slow disk takes
+ * seconds.
+ */
 #define HANG_NS (10 * 1000000000ULL)
 
 #define FILES_EACH 8
@@ -41,7 +44,10 @@ void client_deinit(struct client *client)
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
-/* Closes the offered file, which did not match or made the helper crash or hang. */
+/*
+ * Closes the debug file that was offered to the helper: it is not the needed file, or it made the
+ * helper crash or hang.
+ */
 static void drop_offer(struct module *module)
 {
 	if (module->debug_fd == module->offered_fd)
@@ -55,7 +61,7 @@ static void drop_offer(struct module *module)
 	module->offered_path = NULL;
 }
 
-/* Logs, once per file, why its debug information is not used. */
+/* Logs, once per module, why the module's debug information is not used. */
 static void note_unused(struct module *module, const char *why)
 {
 	if (!module->unused_noted)
@@ -81,8 +87,8 @@ static int note_unreadable(struct module *module, uint32_t why)
 }
 
 /*
- * Ends the helper. So that the failed job is not repeated, closes the offered file or lowers the
- * module's max_level.
+ * Ends the helper and gives up its job. Ensures that the job is not repeated: closes the offered
+ * debug file, or lowers the module's max_level.
  */
 static void give_up(struct client *client)
 {
@@ -113,11 +119,14 @@ static int accept_offer(struct module *module, enum server_need kind)
 	int *kept = kind == NEED_DEBUG ? &module->debug_fd : &module->alternate_fd;
 
 	/*
-	 * Accept one debug file and one alternate file: a helper that asks for more is compromised.
+	 * Accept at most one debug file and one alternate file per module. A helper that asks for
+	 * more is compromised.
 	 */
 	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
 		return -EPROTO;
-	/* Count a debug file when it is first accepted, but not when it is sent to a new helper. */
+	/*
+	 * Count a debug file only when it is first accepted, not when it is sent to a new helper.
+	 */
 	if (*kept < 0) {
 		module->generation++;
 		*kept = module->offered_fd;
@@ -215,8 +224,9 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles a helper that ended or misbehaved. The first time that a helper ends while working on a
- * module, the job may be repeated: the OOM killer, for example, may have killed the helper.
+ * Handles a helper that ended, sent an invalid answer or could not be read. Returns -EAGAIN if the
+ * job may be repeated: this is the case when a helper ends while working on a module for the first
+ * time, since the OOM killer, for example, may have killed it. Otherwise returns -EIO or -ENOMEM.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -248,7 +258,10 @@ static void report_job(const struct client *client)
 			       client->wanted ? (int)(100 * named / client->wanted) : 0);
 }
 
-/* Takes answers until the job is done. */
+/*
+ * Handles answers until the job is done, and calls the progress callback from time to time. Returns
+ * as described in client.h.
+ */
 static int wait_job(struct client *client, uint64_t deadline_ns)
 {
 	uint64_t progress_ns = clock_deadline_ns(CLIENT_PROGRESS_NS);
@@ -274,8 +287,9 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 }
 
 /*
- * Kills a helper that has been silent for hang_ns. A large file may take longer than one call may
- * wait; a hostile file may take forever and must not block other files.
+ * Kills a helper that has sent no answer for hang_ns. This time may span several calls: a large
+ * file may take longer than one call may wait. But a hostile file that takes forever must not block
+ * other files.
  */
 int client_wait(struct client *client, uint64_t deadline_ns)
 {
@@ -305,7 +319,7 @@ static int begin(struct client *client, struct message *request, enum job_kind k
 
 	request->fd = -1;
 	message_deinit(request);
-	/* The helper was killed from outside while it was idle. */
+	/* -EPIPE: somebody killed the helper while it was idle. */
 	if (err == -EPIPE)
 		return -EAGAIN;
 	if (err)
@@ -328,7 +342,10 @@ static void put_anchors(struct message *request, const struct module *module)
 	}
 }
 
-/* Returns the maximum number of modules per helper. A helper opens several files per module. */
+/*
+ * Returns the maximum number of modules that one helper process may open. It opens several files
+ * per module, and the number of its descriptors is limited.
+ */
 static size_t most_opened(void)
 {
 	struct rlimit limit;
@@ -350,7 +367,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	}
 	client->opened++;
 	if (helper_start(&client->helper))
-		return -ETIMEDOUT; /* memory or processes ran out: retry at the next call */
+		return -ETIMEDOUT; /* no memory or no new processes: let the caller retry later */
 	message_put_u32(&request, SERVER_OPEN);
 	message_put_u32(&request, module->id);
 	message_put_string(&request, module->path);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Client of the helper that parses files (server/protocol.h): sends requests, takes answers, and
- * remembers which module crashed the helper. Knows modules, not processes.
+ * Client of the helper process that parses ELF files (server/protocol.h): sends requests, handles
+ * answers, and remembers which modules crashed the helper. Knows modules, not processes.
  *
- * All requests return 0 on success, -ENOMEM, or one of these errors:
- *   -ETIMEDOUT: the deadline passed. The helper continues, and the next call takes its answers.
- *   -EIO: the helper ended or sent an invalid answer. module->max_level was lowered, or the offered
- *         file was closed, so that the job is not repeated.
+ * client_open(), client_offer() and client_ask() return 0 on success, -ENOMEM, or one of these
+ * errors:
+ *   -ETIMEDOUT: the deadline passed. The helper continues; client_wait() takes its answers later.
+ *   -EIO: the helper ended, or sent an invalid answer. module->max_level was lowered or the offered
+ *         file was closed, so that the request is not repeated.
  *   -EAGAIN: the helper ended, perhaps not because of the module. Open the module again.
  */
 #ifndef SYMBOLIZER_CLIENT_H
@@ -30,26 +31,27 @@ struct job {
 
 struct client {
 	struct helper helper;
-	size_t opened;  /* number of modules that the helper has open */
+	size_t opened;  /* number of modules that are open in the helper */
 	struct job job; /* job in progress; its kind is JOB_NONE if there is none */
-	size_t named;   /* number of names of the current module that earlier jobs have handled */
-	size_t wanted;  /* total number of names of the current module to look up */
+	/* number of names on the current module's todo list that earlier jobs have handled */
+	size_t named;
+	size_t wanted;                /* number of names on the current module's todo list */
 	sym_progress_fn *on_progress; /* progress callback; may be NULL */
-	/* time in nanoseconds after which a silent helper counts as hung; may span several calls */
+	/* time without an answer, in nanoseconds, after which the helper counts as hung */
 	uint64_t hang_ns;
 };
 
 int client_init(struct client *client);
 void client_deinit(struct client *client);
 
-/* Calls the progress callback. path: the file for which memleak waits. */
+/* Calls the progress callback, if there is one. path, percent: as in sym_progress_fn. */
 void client_report_progress(const struct client *client, const char *path, int percent);
-/* Interval between progress reports, in nanoseconds, and delay before the first one. */
+/* Interval between calls of the progress callback, and delay of the first call, in nanoseconds. */
 #define CLIENT_PROGRESS_NS 250000000ULL
 
 /*
- * Waits for the job that an earlier call left unfinished; gives the job up if the helper hangs.
- * Returns 0 if a new request can be sent, -ETIMEDOUT or -ENOMEM.
+ * Waits for the job that an earlier call left unfinished, if there is one; gives the job up if the
+ * helper hangs. Returns 0 if a new request can be sent, -ETIMEDOUT or -ENOMEM.
  */
 int client_wait(struct client *client, uint64_t deadline_ns);
 
@@ -61,11 +63,14 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
  */
 bool client_close(struct client *client, struct module *module);
 /*
- * Offers the file module->offered_fd to the helper as a debug file. When this function returns 0,
- * the file has been accepted (module->need has changed) or closed.
+ * Offers the file module->offered_fd to the helper as the debug file that the module needs. Returns
+ * 0 if the helper has checked the file: if it was the needed file, module->need has changed; if
+ * not, the file was closed.
  */
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns);
-/* Asks the helper for at most SERVER_OFFSETS_MAX names. */
+/*
+ * Asks the helper to look up `names`, at most SERVER_OFFSETS_MAX, and stores its answers in them.
+ */
 int client_ask(struct client *client, struct module *module, struct name *const *names, size_t cnt,
 	       enum name_level level, uint64_t deadline_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds candidates for separate debug files, and opens the candidates safely. */
+/* Finds files that may be a module's separate debug file (candidates), and opens them safely. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 #include "base/regular_file.h"
 #include "symbolizer/debug_file.h"
 
-/* Folder of the distribution's debug files, which targets cannot write to. */
+/* Folder of the distribution's debug files. On the host, traced processes cannot write to it. */
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-/* Returns the directory part of a path; freed by the caller. */
+/* Returns the directory part of a path; the caller frees it. */
 static char *directory_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -23,8 +23,8 @@ static char *directory_of(const char *path)
 }
 
 /*
- * Makes the path of an alternate file. A relative name is relative to the directory of the file
- * that contains the name.
+ * Makes the path of the alternate file (.gnu_debugaltlink) that the module needs. If its name is
+ * relative, it is relative to the directory of the file that contains the .gnu_debugaltlink.
  */
 static int alternate_place(const struct module *module, char **ret)
 {
@@ -57,7 +57,11 @@ static int link_place(const struct module *module, unsigned int index, char **re
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* Makes the path of the index-th candidate: the first by build id, the others by file name. */
+/*
+ * Makes the path of the index-th candidate. Candidate 0 is found by build id, candidates 1 to 3 by
+ * the needed file's name. Returns 0, -ENOMEM, -ENOENT if there is no candidate `index`, or -ERANGE
+ * if there are no more.
+ */
 static int place(const struct module *module, unsigned int index, char **ret)
 {
 	const struct file_need *need = &module->need;
@@ -82,7 +86,7 @@ static int place(const struct module *module, unsigned int index, char **ret)
 	return strchr(need->file, '/') ? -ENOENT : link_place(module, index - 1, ret);
 }
 
-/* Returns the part of path after the folder of debug files; NULL if path is elsewhere. */
+/* Returns the part of `path` below DEBUG_FOLDER; NULL if `path` is not in this folder. */
 static const char *below_debug_folder(const char *path)
 {
 	size_t len = strlen(DEBUG_FOLDER "/");
@@ -91,9 +95,9 @@ static const char *below_debug_folder(const char *path)
 }
 
 /*
- * Opens a candidate for the helper, which checks whether it is the needed file. A candidate must be
- * world-readable or belong to the owner of the module's file, so that the author of a debug link
- * cannot see the contents of files that only others may read.
+ * Opens a candidate; the helper then checks whether it is the needed file. Returns -EACCES unless
+ * the candidate is world-readable or belongs to the owner of the module's file: by a debug link,
+ * the owner of a program could otherwise make memleak show the contents of other users' files.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)
@@ -109,7 +113,7 @@ static int open_for_owner(const struct module *module, int root_fd, const char *
 	return -EACCES;
 }
 
-/* Opens a file in the folder of debug files. Symbolic links cannot lead out of the folder. */
+/* Opens a file in DEBUG_FOLDER. Symbolic links cannot lead out of this folder. */
 static int open_below(const struct module *module, int root_fd, const char *path, struct stat *st)
 {
 	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
@@ -122,10 +126,10 @@ static int open_below(const struct module *module, int root_fd, const char *path
 }
 
 /*
- * Opens a candidate in the process's root (in_root) or on the host. On the host, opens only
- * candidates in the folder of debug files, since the target chooses the path. Exception: if the
- * root is unknown (root_fd is -1, as for an ended process), candidates outside that folder are
- * opened on the host, too.
+ * Opens a candidate in the process's root (if in_root is set) or on the host. On the host, opens
+ * only candidates in DEBUG_FOLDER, since a traced process can choose the path. If the process's
+ * root is unknown (root_fd is -1, as for an ended process), candidates outside DEBUG_FOLDER are
+ * opened on the host instead of in the root.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)
@@ -136,10 +140,13 @@ static int open_place(const struct module *module, int root_fd, bool in_root, co
 		return in_root && root_fd < 0
 			       ? -ENOENT
 			       : open_below(module, in_root ? root_fd : -1, below, st);
-	/* A name with directories may lead anywhere: accept a bare file name only. */
+	/*
+	 * Outside DEBUG_FOLDER, the name of an alternate file must not contain directories: it
+	 * could lead anywhere.
+	 */
 	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))
 		return -ENOENT;
-	/* Follow no links: the target may be able to create them in the folder of its own file. */
+	/* Follow no links: the traced process may create links in the folder of its program. */
 	return open_for_owner(module, root_fd, path, LINKS_NONE, st);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks for separate debug files by name in the usual places, and opens the candidates. The server
- * checks whether a candidate matches.
+ * Looks for separate debug files by name in the usual places, and opens the files found
+ * (candidates). The helper that parses ELF files checks whether a candidate is the needed file.
  */
 #ifndef SYMBOLIZER_DEBUG_FILE_H
 #define SYMBOLIZER_DEBUG_FILE_H
@@ -11,10 +11,11 @@
 #include "symbolizer/module.h"
 
 /*
- * Opens the index-th candidate for the debug file that the module needs. Candidates are searched in
- * the process's root (root_fd, or -1 if unknown), and in the host's folder of debug files. ret_path
- * is freed by the caller. Returns 0, -ENOENT if this candidate cannot be opened (try the next
- * index), -ERANGE if there are no more candidates, or -ENOMEM.
+ * Opens the index-th candidate for the debug file that the module needs (module->need). Candidates
+ * are searched in the process's root (root_fd; -1 if unknown) and in the host's /usr/lib/debug. If
+ * module->places is set, they are the files listed there instead. The caller frees *ret_path.
+ * Returns 0, -ENOENT if this candidate cannot be opened (try the next index), -ERANGE if there are
+ * no more candidates, or -ENOMEM.
  */
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path);

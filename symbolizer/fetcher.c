@@ -24,15 +24,15 @@
 #include "helper/call.h"
 
 /*
- * User id of fetchers if memleak is root without sudo; nothing else uses this id. It is always the
- * same, so that each fetcher can use the cache that earlier fetchers have filled.
+ * User id of the helper if memleak is root and was not started by sudo. Nothing else uses this id.
+ * The id is constant, so that a helper can use the cache that an earlier memleak has filled.
  */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
 
 /*
- * Time, in milliseconds, for the fetcher to notice that its download was cancelled and to remove
- * partial files.
+ * Time, in milliseconds, that the helper gets at the end to notice that its download was cancelled
+ * and to remove partial files.
  */
 #define GRACE_MS 100
 
@@ -50,7 +50,10 @@ struct client_library {
 			       int (*fn)(struct debuginfod_client *client, long done, long all));
 };
 
-/* The helper's only socket. Global, since the progress callback has no argument for user data. */
+/*
+ * The helper's socket. It is global because libdebuginfod's progress callback has no argument for
+ * user data.
+ */
 static int fetch_sock = -1;
 
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
@@ -79,8 +82,9 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 }
 
 /*
- * Downloads a file. For libdebuginfod, length 0 means that build_id is hex text. The sender of the
- * request has checked this text.
+ * Downloads a debug file. Returns its descriptor or a negative errno. Passes length 0 to
+ * libdebuginfod, which means that build_id is hex text. The sender of the request has checked this
+ * text.
  */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
@@ -98,8 +102,8 @@ struct fetch_server {
 };
 
 /*
- * Handles a request, which is a build id. The answer has the file's descriptor, if the file was
- * found.
+ * Handles a request, which consists of a build id. The answer contains the descriptor of the debug
+ * file, if the file was found.
  */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
@@ -116,7 +120,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	return 0;
 }
 
-/* Reads an id from an environment variable set by sudo. */
+/* Reads a user or group id from `name`, an environment variable that sudo sets. */
 static bool id_from(const char *name, uint32_t *ret)
 {
 	const char *text = getenv(name);
@@ -129,8 +133,8 @@ static bool id_from(const char *name, uint32_t *ret)
 }
 
 /*
- * Changes the user, and restores the parent-death signal, which the kernel clears when the user
- * changes.
+ * Changes the user and group of this process. Then restores its parent-death signal, which the
+ * kernel clears when the user changes.
  */
 static int become(uid_t uid, gid_t gid)
 {
@@ -143,7 +147,7 @@ static int become(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* Becomes the user who called sudo, and uses that user's cache. */
+/* Becomes the user who called sudo, and uses the debuginfod cache in this user's home. */
 static int become_invoker(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -154,8 +158,8 @@ static int become_invoker(uid_t uid, gid_t gid)
 }
 
 /*
- * Opens the cache of downloads, creating it if needed: below $CACHE_DIRECTORY, which systemd sets
- * for a service, else below CACHE_FOLDER. Returns an fd or a negative errno.
+ * Opens the folder for downloaded files, and creates it if needed. It is in $CACHE_DIRECTORY, which
+ * systemd sets for a service, or else in CACHE_FOLDER. Returns an fd or a negative errno.
  */
 static int open_cache(void)
 {
@@ -176,8 +180,9 @@ static int open_cache(void)
 }
 
 /*
- * Becomes the fetchers' own user, with a cache that only this user can read and write. Stays root
- * if root may not change the cache's owner.
+ * Becomes the user FETCHER_USER, and uses a cache that only this user can read and write. Stays
+ * root if root may not change the owner of the cache folder. Returns -EPERM if another user owns
+ * the folder or may write to it.
  */
 static int become_own_user(void)
 {
@@ -208,8 +213,8 @@ static int change_user(void)
 }
 
 /*
- * Changes the user if memleak is root, and drops all capabilities, so that the data of a hostile
- * server is not parsed with the rights of root.
+ * Changes the user if memleak is root, and drops all capabilities, so that data from a hostile
+ * debuginfod server is not parsed with the rights of root.
  */
 static int give_up_rights(void)
 {
@@ -257,7 +262,7 @@ void fetcher_deinit(struct fetcher *fetcher)
 	free(fetcher->waiting);
 }
 
-/* Gives up all pending downloads, since the helper has ended. */
+/* Gives up all pending and later downloads, because the helper has ended. */
 static void give_up(struct fetcher *fetcher)
 {
 	log_note("debug information is not downloaded: the downloader exited; it needs "
@@ -287,13 +292,16 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 		give_up(fetcher);
 	}
 	/*
-	 * If sending failed but the helper is still running, the queue of requests is full: do not
-	 * download this file.
+	 * If sending failed but the helper is still running, its queue of requests is full, and
+	 * this file is not downloaded.
 	 */
 	message_deinit(&request);
 }
 
-/* Takes the file of the oldest request, since answers come in the order of requests. */
+/*
+ * Stores the file of an answer in the module of the oldest request: answers come in the order of
+ * requests.
+ */
 static int take_file(void *arg, struct message *answer)
 {
 	struct fetcher *fetcher = arg;

@@ -4,10 +4,9 @@
  * memleak prints a report; a later report uses the result. The helper is started only if the
  * environment names servers and a file is missing.
  *
- * Unlike the helper that parses files, this helper has network access, and can access the files of
- * the user whose cache it fills. If memleak is root, this is the user who called sudo or, without
- * sudo, a user that only this helper has; otherwise it is memleak's user. The helper has no
- * capabilities.
+ * Unlike the helper that parses ELF files, this helper has network access, and can access the files
+ * of its user. This is the user who called sudo; if memleak is root without sudo, a user id that
+ * nothing else uses; otherwise memleak's own user. The helper has no capabilities.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H
@@ -19,7 +18,8 @@
 
 struct fetcher {
 	struct helper helper;
-	bool unavailable; /* cannot download: no servers, no library, or the helper ended */
+	/* downloads are impossible: DEBUGINFOD_URLS names no servers, or the helper has ended */
+	bool unavailable;
 	/* modules whose download is pending, in the order of the requests */
 	struct module **waiting;
 	size_t waiting_cnt;
@@ -29,12 +29,16 @@ struct fetcher {
 void fetcher_init(struct fetcher *fetcher);
 void fetcher_deinit(struct fetcher *fetcher);
 
-/* Requests the debug file that a module needs, by build id. Sets module->fetching on success. */
+/*
+ * Requests a download of the debug file with the build id in module->need. Sets module->fetching if
+ * the request was sent.
+ */
 void fetcher_want(struct fetcher *fetcher, struct module *module);
 
 /*
- * Takes one answer. If the answer has a file, stores the file in module->fetched_fd. Returns 0 if
- * an answer was taken, -ENOENT if no download is pending, or -ETIMEDOUT.
+ * Waits for one answer. If it contains a file, stores the file in the fetched_fd of the module that
+ * needs it. Returns 0 if there was an answer, -ENOENT if no download is pending any more, or
+ * -ETIMEDOUT.
  */
 int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queries for addresses, and results of queries, as plain data. */
+/* Structs for looking up addresses: queries, and their results (locations with frames). */
 #ifndef SYMBOLIZER_FRAME_H
 #define SYMBOLIZER_FRAME_H
 
@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * One function at an address; an address has several frames if calls were inlined there. For data:
- * the variable, with the file and line of its declaration; the file name may lack its directory.
+ * A function at an address; an address has several frames if calls were inlined there. For the
+ * address of a variable, the frame is the variable, with the file and line of its declaration; the
+ * file name may lack its directory.
  */
 struct sym_frame {
 	const char *symbol; /* demangled name; NULL if unknown */
@@ -20,17 +21,20 @@ struct sym_frame {
 	bool inlined;      /* this function was inlined into the next frame */
 };
 
-/* True if a name or path is known, which means neither NULL nor empty. */
+/* True if a name or path is known, that is, neither NULL nor empty. */
 static inline bool sym_is_known(const char *text)
 {
 	return text && *text;
 }
 
-/* The file mapping that contains an address, or was the last to contain it; end is 0 if unknown. */
+/*
+ * The mapping of a file that contains an address. If no mapping contains the address now, the
+ * latest one that did. If it is unknown, `end` is 0.
+ */
 struct sym_mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset; /* file offset that is mapped at start */
+	uint64_t offset; /* file offset that is mapped at `start` */
 };
 
 /*
@@ -38,36 +42,39 @@ struct sym_mapping {
  */
 struct sym_location {
 	/*
-	 * The queried address. For a query by file offset: the address where that offset is or was
-	 * last mapped; 0 if unknown.
+	 * The queried address. For a query by file offset: the address at which this offset is
+	 * mapped or was last mapped; 0 if unknown.
 	 */
 	uint64_t addr;
 	/*
-	 * Path as the process sees it, without the kernel's " (deleted)". If there is no path:
-	 * "[vdso]"; "[jit]" for code in anonymous memory; "[heap]", "[anon]" etc. for data at
-	 * addresses that never had code; SYM_SCRIPT for a place in a script; NULL if unmapped. In
-	 * the kernel: "kernel", a module's name, "bpf" or "ftrace" for code generated at run time,
-	 * or NULL if unknown.
+	 * The file that contains the address: its path as the process sees it, without the kernel's
+	 * " (deleted)". If there is no file: "[vdso]"; "[jit]" for code in anonymous memory;
+	 * "[heap]", "[anon]" etc. for data at addresses that never had code; SYM_SCRIPT for a line
+	 * of a script; NULL if nothing is mapped. For kernel addresses: "kernel", the name of a
+	 * kernel module, "bpf" or "ftrace" for code generated at run time, or NULL if unknown.
 	 */
 	const char *module;
-	/* for the program's file: another name by which the program was started; else NULL */
+	/*
+	 * if `module` is the program's file, and the program was started by another name of this
+	 * file: that name; else NULL
+	 */
 	const char *known_as;
 	/*
-	 * User space: the ELF virtual address in the module (as for addr2line), or the file offset
-	 * if the file could not be read, or addr if there is no file. Kernel: the offset from
-	 * _stext or from the start of the module's text, or addr if the code is in neither.
+	 * The address in `module`. User space: the ELF virtual address (as for addr2line); the file
+	 * offset if the file could not be read; `addr` if there is no file. Kernel: the offset from
+	 * _stext or from the start of the kernel module's text; `addr` if the code is in neither.
 	 */
 	uint64_t module_offset;
-	const char *build_id; /* lower-case hex; NULL if there is none */
-	bool unread;          /* the module is a file that could not be opened */
-	bool lines_follow;    /* source lines are not known yet; a later call may add them */
+	const char *build_id; /* build id in lower-case hex; NULL if unknown */
+	bool unread;          /* `module` is a file that could not be opened */
+	bool lines_follow;    /* source lines are not known yet; a later query may find them */
 	struct sym_mapping mapping;
 	/* number of frames, at least 1; the innermost inlined function is first */
 	size_t frame_cnt;
 	const struct sym_frame *frames;
 };
 
-/* Value of sym_location.module for places in scripts, which have no address. */
+/* Value of sym_location.module for a line of a script, which has no address. */
 #define SYM_SCRIPT "[script]"
 
 static inline bool sym_is_script(const struct sym_location *location)
@@ -84,7 +91,7 @@ static inline const struct sym_frame *sym_outermost(const struct sym_location *l
 	return location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
 }
 
-/* Returns the symbol of sym_outermost(); NULL if there is none. */
+/* Returns the name of the outermost function at a location; NULL if it is unknown. */
 static inline const char *sym_outermost_symbol(const struct sym_location *location)
 {
 	const struct sym_frame *frame = sym_outermost(location);
@@ -94,7 +101,7 @@ static inline const char *sym_outermost_symbol(const struct sym_location *locati
 
 enum sym_kind {
 	SYM_CODE,
-	SYM_DATA, /* a variable, given by any address in it; not for the kernel */
+	SYM_DATA, /* a variable, queried by any address in it; not for the kernel */
 	SYM_TLS,  /* a thread-local variable of the program; not for the kernel */
 	SYM_KIND_CNT,
 };
@@ -102,13 +109,13 @@ enum sym_kind {
 struct sym_query {
 	uint64_t addr; /* for SYM_TLS: any code address of the program, such as its entry point */
 	/*
-	 * true if execution stopped at addr; false if addr is a return address, so that the byte
-	 * before it is looked up
+	 * true if addr is the address of an instruction; false if addr is a return address: the
+	 * byte before it, which is part of the call, is looked up instead
 	 */
 	bool exact;
 	/*
-	 * number from symbolizer__add_file() if addr is an offset in that file; 0 if addr is an
-	 * address
+	 * 0 if addr is an address; if addr is an offset in a file, the number of the file from
+	 * symbolizer__add_file()
 	 */
 	uint32_t file;
 	enum sym_kind kind;
@@ -116,9 +123,10 @@ struct sym_query {
 };
 
 /*
- * Called a few times a second while a call waits for the file at path. percent: share of the wanted
- * names that have been read; negative while debug information is being downloaded. When the wait is
- * over, path is NULL.
+ * Progress callback. Called a few times a second while symspace__resolve() waits for names from the
+ * file `path`. percent: share of the wanted names that have been found; negative while debug
+ * information is being downloaded. At the end, called with path == NULL, even if
+ * there was no wait.
  */
 typedef void sym_progress_fn(const char *path, int percent);
 

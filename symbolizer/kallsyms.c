@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses /proc/kallsyms in place: the names that are needed later move to the front of the text. */
+/*
+ * Parses the text of /proc/kallsyms in place: names that are needed later are moved to the front of
+ * the buffer, over lines that have been parsed.
+ */
 #include "symbolizer/kallsyms.h"
 
 #include <errno.h>
@@ -12,8 +15,8 @@
 #include "base/order.h"
 
 /*
- * Value of kernel_symbol.name for a symbol that is not a function, and is kept only as the end of
- * the function before it.
+ * Value of kernel_symbol.name for a symbol that is not a function. Such a symbol is stored only
+ * because the function before it ends there.
  */
 #define NO_NAME UINT32_MAX
 
@@ -23,7 +26,7 @@ struct line {
 	char type;
 	const char *name;
 	size_t name_len;
-	const char *owner; /* NULL for the core kernel */
+	const char *owner; /* name of the owner; NULL for the core kernel */
 	size_t owner_len;
 };
 
@@ -34,13 +37,13 @@ struct parse {
 	size_t line_cnt;
 	kallsyms_owner_fn owner_of;
 	void *arg;
-	/* cache: the owner named most recently, since an owner's lines are contiguous */
+	/* owner of the previous line: the lines of an owner are contiguous */
 	const char *last_owner;
 	size_t last_owner_len;
 	int last_number;
 };
 
-/* Parses a line: "ffffffff81000000 T _stext" or "ffffffffc0001000 t helper\t[module]". */
+/* Parses a line such as "ffffffff81000000 T _stext" or "ffffffffc0001000 t helper\t[module]". */
 static bool split_line(const char *at, const char *end, struct line *ret)
 {
 	struct line line = {0};
@@ -69,7 +72,7 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* True for mapping symbols ($x, $d.3) and local labels (.L7): these lie inside functions. */
+/* True for mapping symbols ($x, $d.3) and local labels (.L7), which lie inside functions. */
 static bool is_mark(const struct line *line)
 {
 	if (line->name_len < 2)
@@ -83,7 +86,10 @@ static bool is_name(const struct line *line, const char *name)
 	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
 }
 
-/* Records the marker symbols that give the core kernel's text range. */
+/*
+ * If a line shows a marker symbol such as _stext or _etext, records its address as a limit of the
+ * core kernel's text.
+ */
 static void note_limits(struct kallsyms *table, const struct line *line)
 {
 	if (line->name[0] != '_')
@@ -112,8 +118,8 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 	if (number < 0)
 		return number;
 	/*
-	 * Let last_owner point into the latest line: keep_name() overwrites the text of older
-	 * lines.
+	 * Let last_owner point into this line, even if the owner is unchanged: keep_name()
+	 * overwrites the text of earlier lines.
 	 */
 	parse->last_owner = line->owner;
 	parse->last_owner_len = line->owner_len;
@@ -123,8 +129,9 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 }
 
 /*
- * Appends a name to the stored names. The stored names and the text share a buffer, and the stored
- * names end before the part of the text that is not parsed yet.
+ * Appends the line's name to the stored names and returns its offset; returns NO_NAME if the symbol
+ * is not a function. The stored names are at the start of the buffer with the text, and never reach
+ * the part of the text that is not parsed yet.
  */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
@@ -192,8 +199,8 @@ static bool begins_with(const char *name, const char *start)
 }
 
 /*
- * Returns how unusual a name is: 0 for usual names, 2 for symbols that the build adds to functions,
- * 3 for marker symbols of the linker script.
+ * Returns 0 for names from the source code, 2 for names that the build adds to functions (such as
+ * __pfx_NAME), and 3 for marker symbols of the linker script (such as _stext).
  */
 static unsigned int oddness(const char *name)
 {
@@ -214,7 +221,7 @@ static unsigned int binding_rank(char type)
 	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
 }
 
-/* Compares two names of the same address: the name that a programmer would use comes first. */
+/* Compares two symbols of one address: the name that a programmer would use comes first. */
 static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
 			 const struct kernel_symbol *b)
 {
@@ -243,7 +250,7 @@ bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr)
 	return is_in(&table->text, addr) || is_in(&table->init_text, addr);
 }
 
-/* Returns the highest possible end of a symbol, ignoring the symbol that begins after it. */
+/* Returns the highest address where a symbol can end, not considering the next symbol. */
 static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {
 	if (symbol->owner != KALLSYMS_CORE)
@@ -253,8 +260,8 @@ static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbo
 	if (is_in(&table->init_text, symbol->start))
 		return table->init_text.end;
 	/*
-	 * A symbol outside the text is data labelled as code: return an empty range. If the limits
-	 * of the text are not listed, return no limit.
+	 * A symbol outside the core kernel's text is data that is listed as code: return its start,
+	 * so that it is dropped. If the limits of the text are not listed, return no limit.
 	 */
 	return table->text.end ? symbol->start : UINT64_MAX;
 }
@@ -279,8 +286,8 @@ static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t 
 }
 
 /*
- * Keeps one symbol per address, computes the symbols' sizes, and drops symbols that cannot be
- * functions.
+ * Keeps only one symbol per address, computes the sizes of symbols, and drops symbols that cannot
+ * be functions.
  */
 static void finish(struct kallsyms *table)
 {
@@ -306,7 +313,7 @@ static void finish(struct kallsyms *table)
 	table->cnt = kept;
 }
 
-/* Shrinks the buffers to the used size. */
+/* Shrinks the buffers of names and symbols to the size in use. */
 static void shrink(struct kallsyms *table, size_t names_len)
 {
 	struct kernel_symbol *symbols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the debug files of the kernel and its modules. */
+/* Finds paths of debug files, and load addresses, of the core kernel and its modules. */
 #include <dirent.h>
 #include <errno.h>
 #include <fts.h>
@@ -12,13 +12,13 @@
 #include "symbolizer/kernel_debug.h"
 
 /*
- * Maximum anchors (struct file_anchor) of a module; all must fit into one request. A module has
- * only a few code sections.
+ * Maximum number of anchors (struct file_anchor) of a module: one OPEN request contains all of
+ * them. Real modules have only a few code sections.
  */
 #define ANCHORS_MAX 128
 #define ANCHOR_NAME_MAX 128
 
-/* Paths where vmlinux is installed: the parts before and after the kernel release. */
+/* Paths where vmlinux may be installed: text before and after the kernel release. */
 static const char *const core_places[][2] = {
 	{"/usr/lib/debug/boot/vmlinux-", ""},
 	{"/usr/lib/debug/boot/vmlinux-", ".debug"},
@@ -30,7 +30,7 @@ static const char *const core_places[][2] = {
 
 static const char *const module_trees[] = {"/usr/lib/debug/lib/modules/", "/lib/modules/"};
 
-/* Adds a path to file->places. Takes over path. */
+/* Adds `path` to file->places, and takes over its memory. */
 static int add_place(struct module *file, char *path)
 {
 	if (array_reserve(&file->places, &file->place_cap, file->place_cnt + 1)) {
@@ -70,7 +70,7 @@ static int add_core_places(const struct kernel_roots *roots, const char *release
 }
 
 /*
- * True if a file name is that of a module's file, such as "nf-conntrack.ko.xz" for "nf_conntrack".
+ * True if `file_name` is the name of the module's file: "nf-conntrack.ko.xz" for "nf_conntrack".
  */
 static bool is_file_of(const char *file_name, const char *module)
 {
@@ -81,8 +81,8 @@ static bool is_file_of(const char *file_name, const char *module)
 }
 
 /*
- * Adds the paths of all files of a module below `tree`. Does not follow symbolic links: the link
- * "build" leads to the kernel's sources.
+ * Searches the folder `tree` for files of a kernel module, and adds their paths to file->places.
+ * Does not follow symbolic links: the link "build" leads to the kernel's sources.
  */
 static int search_tree(char *tree, const char *module, struct module *file)
 {
@@ -152,7 +152,10 @@ static int add_section(const struct kernel_roots *roots, const char *dir, const 
 	return addr ? add_anchor(file, name, addr) : 0;
 }
 
-/* Adds anchors (addresses) of a module's code sections, whose names all contain "text". */
+/*
+ * Adds the load addresses of a module's code sections to file->anchors. The names of code sections
+ * contain "text".
+ */
 static int add_sections(const struct kernel_roots *roots, const char *module, struct module *file)
 {
 	char *path = NULL, *full = NULL;

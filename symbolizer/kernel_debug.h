@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lists the paths where distributions install the DWARF of the core kernel or of a module, and
- * finds the load addresses of the kernel or of the module's sections. The server checks the files'
- * build ids.
+ * finds the load addresses of the core kernel or of the module's sections. Does not open the files
+ * with DWARF: the helper that parses ELF files checks their build ids.
  */
 #ifndef SYMBOLIZER_KERNEL_DEBUG_H
 #define SYMBOLIZER_KERNEL_DEBUG_H
@@ -11,8 +11,8 @@
 #include "symbolizer/module.h"
 
 /*
- * Fills file->places and file->anchors for a kernel part with a build id. Skips unreadable files.
- * Fails only with -ENOMEM.
+ * Fills file->places and file->anchors for a kernel part, which must have a build id. Skips files
+ * of /sys that cannot be read. Fails only with -ENOMEM.
  */
 int kernel_debug_find(const struct kernel_roots *roots, const struct kernel_part *part,
 		      bool is_core, struct module *file);

@@ -36,7 +36,7 @@ static const char *field_end(const char *at, const char *end)
 	return at;
 }
 
-/* Parses a line: "name 16384 1 user,user, Live 0xffffffffc0001000 (OE)". */
+/* Parses a line such as "name 16384 1 user,user, Live 0xffffffffc0001000 (OE)". */
 static bool split_module(const char *at, const char *end, struct loaded_module *ret)
 {
 	const char *fields[6], *space = at;
@@ -48,7 +48,7 @@ static bool split_module(const char *at, const char *end, struct loaded_module *
 	}
 	if (cnt < 6)
 		return false;
-	/* Reject an empty field: strtoull() would skip the blank and parse the next field. */
+	/* Reject a line with an empty field: strtoull() would parse the next field instead. */
 	for (size_t i = 0; i < cnt; i++)
 		if (*fields[i] == ' ')
 			return false;
@@ -74,8 +74,8 @@ const char *loaded_module_next(const char *at, const char *end, struct loaded_mo
 }
 
 /*
- * Finds the build id in ELF notes. A note is three numbers, a name and data; name and data are
- * padded to 4 bytes.
+ * Finds the build id in ELF notes. Returns it in hex, or NULL if there is none or memory is short.
+ * A note consists of three numbers, a name and data; name and data are padded to 4 bytes.
  */
 static char *find_build_id(const char *notes, size_t len)
 {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the kernel's files in /proc and /sys. Does not parse ELF files: the server does that. */
+/*
+ * Reads the kernel's files in /proc and /sys. Does not parse ELF files: the helper in
+ * symbolizer/server does that.
+ */
 #ifndef SYMBOLIZER_KERNEL_FILES_H
 #define SYMBOLIZER_KERNEL_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Folders from which the kernel's files are read. Tests use their own folders. */
+/* Folders from which files about the kernel are read. Tests use their own folders. */
 struct kernel_roots {
 	const char *proc;
 	const char *sys;
 	const char *files;   /* folder that contains /boot, /lib and /usr; "" for the host's root */
-	const char *release; /* kernel release; NULL to ask uname() */
+	const char *release; /* kernel release; NULL: the release that uname() returns */
 };
 
 extern const struct kernel_roots kernel_roots_host;
@@ -20,18 +23,24 @@ extern const struct kernel_roots kernel_roots_host;
 struct loaded_module {
 	const char *name; /* module name, not NUL-terminated */
 	size_t name_len;
-	uint64_t start; /* start of the module's text; 0 if hidden */
+	uint64_t start; /* start of the module's text; 0 if the kernel hides addresses */
 	/*
-	 * start plus total size of the module; 0 if hidden. Too high on newer kernels, which place
-	 * parts of the module elsewhere.
+	 * `start` plus the total size of the module; 0 if the kernel hides addresses. Too high on
+	 * newer kernels, which load parts of the module at other addresses.
 	 */
 	uint64_t end;
 };
 
-/* Reads the whole file root/path and appends a NUL. Returns a negative errno on failure. */
+/*
+ * Reads the whole file root/path into memory from malloc(), and appends a NUL. Returns 0 or a
+ * negative errno.
+ */
 int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len);
 
-/* Parses the next valid line of /proc/modules; returns where to continue, NULL at the end. */
+/*
+ * Parses the next valid line of /proc/modules in the text from `at` to `end`. Returns the start of
+ * the line after it, to be passed as `at` next time; NULL if there was no valid line.
+ */
 const char *loaded_module_next(const char *at, const char *end, struct loaded_module *ret);
 
 /*

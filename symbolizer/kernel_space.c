@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the kernel's functions, and the files with their DWARF. */
+/* Looks up kernel addresses, and opens the files with the DWARF of the kernel and its modules. */
 #include "symbolizer/kernel_space.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "symbolizer/server/demangle.h"
 
 /*
- * True if the location already has the kernel part and function of `place`. Also true if `place`
- * has no part: the location then keeps its part and function.
+ * True if the location is already filled in with the kernel part and function of `place`. Also true
+ * if `place` has no part: the location then keeps its part and function.
  */
 static bool is_same(const struct location *loc, const struct kernel_location *place)
 {
@@ -24,7 +24,10 @@ static bool is_same(const struct location *loc, const struct kernel_location *pl
 	       (loc->own_symbol && loc->own.offset == loc->pub.addr - place->start);
 }
 
-/* Creates the module of a kernel part and looks for its debug file, once per part. */
+/*
+ * Creates the module of a kernel part, unless that was tried before, and lists the paths where its
+ * debug file may be.
+ */
 static int open_part(struct kernel_space *space, struct kernel_part *part)
 {
 	const struct file_version none = {0};
@@ -96,7 +99,7 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 		place = kernel_symtab_find(&space->image,
 					   query->exact ? query->addr : query->addr - 1);
 		/*
-		 * Fill in the location if no kernel part was known for it. If the address now
+		 * If no kernel part was known for the location, fill it in now. If the address now
 		 * belongs to a different part or function, add a new location instead.
 		 */
 		if (!loc || (loc->part && !is_same(loc, &place)))
@@ -121,7 +124,9 @@ static int find_locations(struct kernel_space *space, const struct sym_query *qu
 	return err;
 }
 
-/* Factor by which the interval between reads is multiplied while the symbols cannot be read. */
+/*
+ * Factor by which the minimum interval between reads of the symbols grows if they cannot be read.
+ */
 #define HIDDEN_PAUSES 60
 
 static bool may_read(const struct kernel_symtab *image)
@@ -137,7 +142,10 @@ static int read_again(struct kernel_space *space)
 	return kernel_symtab_read(&space->image);
 }
 
-/* True if a location has no name and was first queried after the latest read of the symbols. */
+/*
+ * True if a location has no name, and the symbols have not been read since it was first queried:
+ * reading them again may help.
+ */
 static bool is_unresolved(const struct kernel_symtab *image, const struct location *loc)
 {
 	return !loc->own_symbol && loc->since_ns >= image->read_ns;
@@ -158,9 +166,9 @@ int kernel_space_find(struct kernel_space *space, const struct sym_query *querie
 }
 
 /*
- * Publishes inlined calls and lines from DWARF. The function keeps its name from kallsyms, so that
- * the name is the same with and without a debug file. If kallsyms has no function there, DWARF is
- * not used.
+ * Copies inlined calls and lines from DWARF to the location. The function keeps its name from
+ * kallsyms, so that the name is the same with and without a debug file. If kallsyms has no function
+ * at the address, DWARF is not used.
  */
 int kernel_space_publish(struct location *loc)
 {
@@ -186,8 +194,8 @@ int kernel_space_publish(struct location *loc)
 }
 
 /*
- * True if a location is in code generated at run time. Other code may be there by now, which only
- * another read of kallsyms would show.
+ * True if any location is in code generated at run time, such as a BPF program. Other code may have
+ * replaced it, which only another read of kallsyms would show.
  */
 static bool has_made_code(const struct kernel_space *space)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the kernel's code: functions in /proc/kallsyms, lines in debug files. */
+/*
+ * Looks up kernel addresses: functions in /proc/kallsyms, lines and inlined calls in debug files.
+ */
 #ifndef SYMBOLIZER_KERNEL_SPACE_H
 #define SYMBOLIZER_KERNEL_SPACE_H
 
@@ -16,11 +18,12 @@ struct kernel_space {
 /* Reads the kernel's symbols again if they may be out of date. Fails with -ENOMEM. */
 int kernel_space_refresh(struct kernel_space *space);
 /*
- * Returns the locations for cnt queries. Reads the kernel's symbols again if an address is unknown.
+ * Stores the locations for cnt queries in ret. If an address is unknown, reads the kernel's symbols
+ * again, unless they were read a moment ago. Fails with -ENOMEM.
  */
 int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret);
-/* Copies the inlined calls and lines found so far to the location. Fails with -ENOMEM. */
+/* Copies inlined calls and lines, as far as they were found, to loc->pub. Fails with -ENOMEM. */
 int kernel_space_publish(struct location *loc);
 
 void kernel_space_deinit(struct kernel_space *space);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the kernel's symbols, and finds out which module owns each. */
+/* Reads the kernel's symbols, and determines which kernel part (struct kernel_part) owns each. */
 #include "symbolizer/kernel_symtab.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "base/clock.h"
 
 /*
- * Maximum size of a function whose owner has no known end. Without this limit, the last function
- * before a gap would extend across the gap.
+ * Maximum size, in bytes, of a function if the end of its owner's memory is unknown. Without this
+ * limit, the last function before a gap in the addresses would extend across the gap.
  */
 #define ENDLESS_BYTES (64 * 1024)
 
@@ -47,7 +47,10 @@ static bool is_same_id(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Adds a loaded module to the parts, or marks its part as still loaded. Takes over build_id. */
+/*
+ * Adds a loaded module to symtab->parts or, if it is already there, marks it as still loaded. Takes
+ * over build_id.
+ */
 static int take_module(struct kernel_symtab *symtab, const struct loaded_module *module,
 		       char *build_id)
 {
@@ -120,8 +123,8 @@ static uint64_t hash_modules(const char *at, size_t len)
 }
 
 /*
- * Returns the number of the owner with this name in kallsyms: a loaded module, or other code that
- * is not listed in /proc/modules.
+ * Returns the number of the owner whose name in kallsyms is `name`: a loaded module, or other code,
+ * which is not listed in /proc/modules. Adds the owner if needed.
  */
 static int part_of(void *arg, const char *name, size_t len)
 {
@@ -131,7 +134,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	struct kernel_part *part;
 	int err;
 
-	/* The kernel's own run-time code has an owner such as "[__builtin__ftrace]". */
+	/* Code that the kernel generates has an owner such as "[__builtin__ftrace]". */
 	if (len >= sizeof(builtin) && !memcmp(name, builtin, sizeof(builtin) - 1)) {
 		name += sizeof(builtin) - 1;
 		len -= sizeof(builtin) - 1;
@@ -183,8 +186,8 @@ static int read_modules(struct kernel_symtab *symtab)
 }
 
 /*
- * Returns the highest possible end of a symbol: the end of its module if the symbol is inside the
- * module's range; otherwise (for example in a module's init memory) ENDLESS_BYTES after the
+ * Returns the highest address where a symbol can end: the end of its owner's range if the symbol is
+ * inside the range. Otherwise (for example in a module's init memory), ENDLESS_BYTES after the
  * symbol's start.
  */
 static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbol *symbol)
@@ -210,8 +213,8 @@ static void cut_symbols(const struct kernel_symtab *symtab, struct kallsyms *tab
 }
 
 /*
- * True if a symbol that is no longer listed must be kept. Unloaded modules and init code keep their
- * symbols until other code occupies their addresses.
+ * True if a symbol is kept although kallsyms no longer lists it. Symbols of unloaded modules, and
+ * of the init code of modules, are kept until another module occupies their addresses.
  */
 static bool is_kept(void *arg, const struct kernel_symbol *symbol)
 {
@@ -234,7 +237,7 @@ static int read_symbols(struct kernel_symtab *symtab)
 	if (err)
 		return err;
 	cut_symbols(symtab, &table);
-	/* On -ENOMEM go on without the symbols that are no longer listed. */
+	/* Ignore -ENOMEM: only symbols that are no longer listed get lost. */
 	if (!table.hidden)
 		kallsyms_keep(&table, &symtab->table, is_kept, symtab);
 	kallsyms_deinit(&symtab->table);

@@ -16,30 +16,32 @@
 struct module;
 
 /*
- * An owner of symbols: the core kernel, a module, or other code with a name in brackets in
- * kallsyms. Owners are freed only together with all symbols.
+ * A kernel part, which owns symbols: the core kernel, a module, or other code that kallsyms lists
+ * with an owner in brackets. Parts are freed only together with all symbols.
  */
 struct kernel_part {
 	char *name;
 	uint64_t start;
-	uint64_t end;        /* end address; 0 if unknown */
+	uint64_t end;        /* end of the part's address range; 0 if unknown */
 	char *build_id;      /* build id in hex; NULL if unknown */
 	bool gone;           /* the module was unloaded, or reloaded at another address */
-	bool searched;       /* memleak has looked for a file with its DWARF */
-	struct module *file; /* file with its DWARF; NULL if none was found */
+	bool searched;       /* files with the part's DWARF have been searched for */
+	struct module *file; /* module of the file with the part's DWARF; NULL if there is none */
 };
 
 struct kernel_symtab {
 	struct kernel_roots roots;
 	struct kallsyms table;
-	/* indexed by owner number; [KALLSYMS_CORE] is the core kernel */
+	/* kernel parts, indexed by owner number; parts[KALLSYMS_CORE] is the core kernel */
 	struct kernel_part **parts;
 	size_t part_cnt;
 	size_t part_cap;
-	uint64_t modules_hash; /* hash of the loaded modules */
-	uint64_t read_ns;      /* time of the latest read of the table */
-	uint64_t pause_ns; /* minimum interval between reads of the table, since one read is slow */
-	/* 0, -EPERM if the kernel hides its addresses, or another error of reading kallsyms */
+	uint64_t modules_hash; /* hash of the names and addresses of the loaded modules */
+	uint64_t read_ns;      /* CLOCK_MONOTONIC time of the latest read */
+	uint64_t pause_ns;     /* minimum interval between reads, since a read is slow */
+	/*
+	 * error of the latest read; -EPERM if the kernel hides its addresses; 0 if there was none
+	 */
 	int error;
 };
 
@@ -48,7 +50,7 @@ struct kernel_location {
 	struct kernel_part *part; /* owner of the address; NULL if unknown */
 	/* function name, NULL if unknown; valid until the table is read again */
 	const char *symbol;
-	uint64_t start; /* start address of that function */
+	uint64_t start; /* start address of the function `symbol` */
 };
 
 /*
@@ -58,10 +60,10 @@ struct kernel_location {
 int kernel_symtab_init(const struct kernel_roots *roots, struct kernel_symtab *ret);
 void kernel_symtab_deinit(struct kernel_symtab *symtab);
 
-/* Reads all symbols again. After -ENOMEM the symbols are still usable. */
+/* Reads all symbols again. Fails with -ENOMEM; then the earlier symbols are still usable. */
 int kernel_symtab_read(struct kernel_symtab *symtab);
 
-/* True if modules were loaded or unloaded since the symbols were read. */
+/* True if kernel modules were loaded or unloaded since the symbols were read. */
 bool kernel_symtab_is_stale(const struct kernel_symtab *symtab);
 
 struct kernel_location kernel_symtab_find(const struct kernel_symtab *symtab, uint64_t addr);

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 
 /*
- * Returns the hash key of a query. The highest bit marks queries by file offset: addresses of
- * processes never have this bit set.
+ * Returns the hash key of a query. The highest bit is set in keys of queries by file offset, since
+ * it is never set in an address of a process.
  */
 static uint64_t key_of(const struct sym_query *query)
 {
@@ -45,7 +45,7 @@ int locations_add(struct locations *locations, const struct sym_query *query, st
 	loc->exact = query->exact || query->kind != SYM_CODE;
 	loc->since_ns = clock_ns(CLOCK_MONOTONIC);
 	/*
-	 * Look up the byte before a return address: the address itself may be in another function.
+	 * Look up the byte before a return address: the return address may be in the next function.
 	 */
 	loc->pc = loc->exact ? query->addr : query->addr - 1;
 	if (hash_map_set(&locations->newest[map_of(query)], key_of(query), loc)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the names found in a file. */
+/* Stores the names that were found in a file, and the file's descriptors. */
 #include "symbolizer/module.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ void module__free(struct module *module)
 	if (!module)
 		return;
 	close_file(module->fd);
-	/* Close a file only once: the offered file may also be one of the accepted files. */
+	/* Close each file only once: offered_fd may be equal to debug_fd or alternate_fd. */
 	if (module->offered_fd != module->debug_fd && module->offered_fd != module->alternate_fd)
 		close_file(module->offered_fd);
 	close_file(module->fetched_fd);

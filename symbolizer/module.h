@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file of a process or of the kernel: its descriptors, and the names found in it. Only the server
- * parses the file.
+ * A file of a process or of the kernel: its descriptors, and the names that were found in it. Only
+ * the helper in symbolizer/server parses the file.
  */
 #ifndef SYMBOLIZER_MODULE_H
 #define SYMBOLIZER_MODULE_H
@@ -16,31 +16,32 @@
 #include "symbolizer/server/protocol.h"
 
 /*
- * The address of an instruction or variable in a module, with the name found for it. Lives as long
- * as the module.
+ * The address of an instruction or variable in a module, with the name that was found for it. Is
+ * freed together with the module.
  */
 struct name {
 	enum name_kind kind;
-	uint64_t offset; /* file offset of the instruction; an address if the module has anchors */
-	uint64_t anchor; /* for variables: anchor as in server/protocol.h */
+	/* offset as in server/protocol.h; for code, a file offset or load address */
+	uint64_t offset;
+	uint64_t anchor; /* anchor as in server/protocol.h; used only for variables */
 	/*
 	 * True for the address of an instruction, false for a return address. For a return address,
-	 * `offset` is one byte before it, within the call, but the offsets in `frames` refer to the
-	 * return address itself.
+	 * `offset` is that of the byte before it, which is part of the call, but the offsets in
+	 * `frames` are those of the return address itself.
 	 */
 	bool exact;
-	bool listed; /* the name is on the module's todo list */
+	bool listed; /* the name is on the module's todo list already */
 	enum name_level level;
 	unsigned int generation; /* module->generation at the time of the lookup */
-	/* ELF virtual address of the instruction or variable; valid from NAME_SYMBOL on */
+	/* ELF virtual address of the instruction or variable; valid unless `level` is NAME_NONE */
 	uint64_t vaddr;
 	struct sym_frame *frames;
 	size_t frame_cnt;
 };
 
 /*
- * The load address of a section or symbol of a kernel file. Kernel files are not mapped as they are
- * on disk.
+ * The load address of a section or symbol of vmlinux or a kernel module. Needed because the kernel
+ * does not load these files to the addresses that they state.
  */
 struct file_anchor {
 	char *name; /* name of a section (relocatable file) or symbol (any other file) */
@@ -49,63 +50,68 @@ struct file_anchor {
 
 struct module {
 	struct file_version version;
-	uint32_t id; /* index in the list of modules */
-	/* file descriptor; -1 if closed, or if only a debug file is wanted */
+	uint32_t id; /* index of the module in opened_modules.items */
+	/* file descriptor; -1 if the file is closed, or if only its debug file is used */
 	int fd;
 	/*
-	 * the file was closed, either because too many files were open, or because no address
-	 * space mapped it any longer; it can be reopened
+	 * the file was closed because too many files were open, or because no address space maps it
+	 * any longer; it can be opened again
 	 */
 	bool closed;
-	uint64_t used;      /* sequence number of the module's latest use */
-	uint64_t mapped_ns; /* latest time (CLOCK_MONOTONIC) at which a space mapped the file */
+	uint64_t used;      /* sequence number of the module's latest use; 0 for kernel files */
+	uint64_t mapped_ns; /* CLOCK_MONOTONIC time when an address space last mapped the file */
 	char *path;         /* path as seen by the first process that mapped the file */
 	char *build_id;
-	bool is_elf; /* the file is ELF, or the helper has not checked it yet */
+	bool is_elf; /* true if the file is ELF or was not checked yet */
 	/*
-	 * highest level that may be requested; lower than NAME_FULL if a helper ended or hung at a
-	 * higher level
+	 * highest level that may be requested; below NAME_FULL if a helper has crashed or hung
+	 * while it worked on a higher level
 	 */
 	enum name_level max_level;
 	unsigned int deaths;     /* number of helpers that ended while working on the module */
 	unsigned int generation; /* number of debug files added to the module */
-	/* incarnation of the helper that has the file open; 0 if none has */
+	/* incarnation (helper.incarnation) of the helper that has the file open; 0 if none has */
 	unsigned int incarnation;
 
 	/*
-	 * Load addresses of sections or symbols of a kernel file. If there are any, the offsets of
-	 * names are load addresses, too.
+	 * load addresses of sections or symbols of a kernel file; if there are any, `offset` in
+	 * struct name is a load address, not a file offset
 	 */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
-	char **places; /* paths where the debug file may be; NULL for the usual places */
+	/* paths where the debug file may be; NULL: debug_file.c finds it in the usual places */
+	char **places;
 	size_t place_cnt;
 	size_t place_cap;
 
 	struct file_need need;
-	unsigned int candidate; /* index of the next place to search for the needed debug file */
+	/* index of the next candidate for the file `need`, see debug_file_open() */
+	unsigned int candidate;
 	/* descriptor of the debug file that the helper is checking; -1 if there is none */
 	int offered_fd;
-	char *offered_path; /* path of the offered file; NULL if it has none */
-	/* descriptors of the accepted debug files, which are also sent to the next helper */
+	char *offered_path; /* path of the file offered_fd; NULL if it has none */
+	/*
+	 * descriptors of the debug files that a helper has accepted, or -1; also sent to later
+	 * helpers
+	 */
 	int debug_fd;
 	int alternate_fd;
 	char *debug_path;
-	bool unused_noted; /* the log already says why the file's DWARF is not used */
-	bool fetch_tried;  /* debuginfod servers were asked for the needed file */
-	bool fetching;     /* a download is in progress */
+	bool unused_noted; /* it was logged why the file's DWARF is not used */
+	bool fetch_tried;  /* a download of the file `need` was requested */
+	bool fetching;     /* a download of the file `need` has not ended */
 	/* downloaded debug file that was not yet offered to the helper; -1 if there is none */
 	int fetched_fd;
-	bool fetch_awaited; /* a call has already waited until its deadline for this download */
+	bool fetch_awaited; /* a lookup has waited for this download in vain: do not wait again */
 
-	struct hash_map names[2]; /* names of code: at index `exact`, keyed by offset */
-	/* names of variables: at index `kind`, keyed by offset */
+	struct hash_map names[2]; /* names of code: names[exact], keyed by offset */
+	/* names of variables: variables[kind], keyed by offset */
 	struct hash_map variables[NAME_KIND_CNT];
 	struct name **todo;
 	size_t todo_cnt;
 	size_t todo_cap;
-	void **blocks; /* memory of the present and former frames of all names */
+	void **blocks; /* memory of all present and former frames of names */
 	size_t block_cnt;
 	size_t block_cap;
 };
@@ -114,28 +120,34 @@ struct module {
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
 
-/* Closes the files of a module, which can be reopened later. Keeps the names found in them. */
+/*
+ * Closes the files of a module, but keeps the names that were found in them. The files can be
+ * opened again later.
+ */
 void module__close(struct module *module);
 
 /*
- * Returns the struct name of the code at a file offset. If there is none, creates it, without
- * looking up the name. Fails only with -ENOMEM.
+ * Finds the struct name of the code at `offset` and stores it in *ret. Creates it if there is none,
+ * but does not look up the name. Fails only with -ENOMEM.
  */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
 /*
- * Returns the struct name of a variable. If there is none, creates it, without looking up the name.
- * kind is not NAME_OF_CODE.
+ * Finds the struct name of a variable and stores it in *ret. Creates it if there is none, but does
+ * not look up the name. `kind` is not NAME_OF_CODE. Fails only with -ENOMEM.
  */
 int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		     struct name **ret);
-/* Puts a name on the module's todo list, unless it is already there. Fails only with -ENOMEM. */
+/*
+ * Puts a name on the list of names to look up (the todo list), unless it is already there. Fails
+ * only with -ENOMEM.
+ */
 int module__want(struct module *module, struct name *name);
 /* Empties the module's todo list. */
 void module__want_nothing(struct module *module);
 
 /*
- * Replaces the frames of a name. The module takes over `block`, the memory of the new frames. Fails
- * with -ENOMEM.
+ * Sets the frames of a name to `block`, the memory of which the module takes over. Former frames
+ * stay valid. Fails with -ENOMEM.
  */
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
 		       size_t frame_cnt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns lists of wanted names into requests to the helper. */
+/* Looks up the names on the todo lists of modules by requests to the helper that parses files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
-/* Maximum attempts per call to use a module while its helper keeps ending. */
+/* Maximum number of attempts per module if the helper ends each time. */
 #define TRIES_MAX 3
 
 struct naming_pass {
@@ -33,15 +33,15 @@ static bool is_open(const struct naming_pass *run, const struct module *module)
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
-/* Sends a debug file, which an earlier helper has accepted, to the current helper. */
+/* Offers fd, a debug file that an earlier helper has accepted, to the current helper. */
 static int offer_again(struct naming_pass *run, struct module *module, enum server_need kind,
 		       int fd)
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
 	/*
-	 * Drop the candidate that the earlier helper was still checking, and begin the search
-	 * again.
+	 * Close the candidate that the earlier helper was still checking. The search for candidates
+	 * begins again later.
 	 */
 	if (module->offered_fd >= 0 && module->offered_fd != fd) {
 		close(module->offered_fd);
@@ -53,7 +53,10 @@ static int offer_again(struct naming_pass *run, struct module *module, enum serv
 	return client_offer(run->client, module, run->deadline_ns);
 }
 
-/* Sets offered_fd to the next file to offer: a downloaded file, else one from the usual places. */
+/*
+ * Sets offered_fd to the next file to offer to the helper: a downloaded file, or else the next
+ * candidate. Returns 0 or an error of debug_file_open().
+ */
 static int next_file(const struct naming_pass *run, struct module *module)
 {
 	if (module->offered_fd >= 0)
@@ -81,7 +84,7 @@ static int offer_files(struct naming_pass *run, struct module *module)
 		if (err)
 			return err;
 	}
-	/* Do not ask debuginfod servers for the vdso. */
+	/* Download the file if it was not found, unless the module is the vdso ("[vdso]"). */
 	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] != '[' &&
 	    !module->fetch_tried) {
 		module->fetch_tried = true;
@@ -111,7 +114,8 @@ static int open_once(struct naming_pass *run, struct module *module)
 }
 
 /*
- * True if an error ends the whole run: no time or memory is left. Other errors concern one module.
+ * True if an error means that no time or memory is left: no more modules are tried. Other errors
+ * concern only one module.
  */
 static bool is_final(int err)
 {
@@ -132,7 +136,10 @@ static int open_module(struct naming_pass *run, struct module *module)
 	return err;
 }
 
-/* True if a name was not yet looked up at this level, or only before a debug file was added. */
+/*
+ * True if a name was not yet looked up at this level, or if a debug file was added to the module
+ * since then.
+ */
 static bool is_wanted(const struct module *module, const struct name *name, enum name_level level)
 {
 	return name->level < level ||
@@ -140,8 +147,8 @@ static bool is_wanted(const struct module *module, const struct name *name, enum
 }
 
 /*
- * Requests the names on the todo list that are wanted at this level, in batches of at most
- * SERVER_OFFSETS_MAX.
+ * Looks up the names on the module's todo list for which is_wanted() is true. Each request contains
+ * at most SERVER_OFFSETS_MAX names.
  */
 static int ask(struct naming_pass *run, struct module *module, enum name_level level)
 {
@@ -181,7 +188,10 @@ static int name_module(struct naming_pass *run, struct module *module, enum name
 	return is_final(err) ? err : 0;
 }
 
-/* Waits for the downloads of one module: its debug file, and then perhaps an alternate file. */
+/*
+ * Waits for the downloads of one module, and looks up its names again: first its debug file is
+ * downloaded, then perhaps an alternate file.
+ */
 static int await_fetch(struct naming_pass *run, struct module *module)
 {
 	int err = 0;
@@ -202,8 +212,8 @@ static int await_fetch(struct naming_pass *run, struct module *module)
 }
 
 /*
- * Waits for downloads, but only once for each file, so that a server that does not answer does not
- * delay every report. Later calls only check whether the file has arrived.
+ * Waits for downloads, but only once for each file, so that a debuginfod server that does not
+ * answer does not delay every report. Later calls only check whether the file has arrived.
  */
 static int await_fetches(struct naming_pass *run, struct module *const *modules, size_t cnt)
 {
@@ -212,8 +222,8 @@ static int await_fetches(struct naming_pass *run, struct module *const *modules,
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = await_fetch(run, modules[i]);
 	/*
-	 * Files of other modules may have arrived during these waits, since answers come in request
-	 * order.
+	 * While waiting for the file of one module, files of other modules may have arrived: use
+	 * them now.
 	 */
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)

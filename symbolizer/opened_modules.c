@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds a file among the opened ones, and closes files when too many are open. */
+/*
+ * Lists the files that were opened, and closes the least recently used ones if there are too many.
+ */
 #include "symbolizer/opened_modules.h"
 
 #include <errno.h>
@@ -11,7 +13,9 @@
 #include "base/clock.h"
 #include "base/mapped_file.h"
 
-/* Maximum open files. Most files are needed only once, when they are sent to the helper. */
+/*
+ * Maximum number of open files. Most files are needed only once, when they are sent to the helper.
+ */
 #define OPEN_MAX_FILES 64
 /* Open files may take at most 1/OPEN_SHARE of RLIMIT_NOFILE. */
 #define OPEN_SHARE 8
@@ -39,7 +43,10 @@ static struct module *longest_unused(const struct opened_modules *list)
 	return oldest;
 }
 
-/* Counts a file that was opened. If too many are open, closes the least recently used ones. */
+/*
+ * Counts the module's file as open and used. If too many files are open, closes the least recently
+ * used ones.
+ */
 static void note_open(struct opened_modules *list, struct module *module)
 {
 	size_t most = most_open();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists all files that the symbolizer has opened. A file is listed once, even if several processes
- * map it. Only a limited number of files stay open: the most recently used ones.
+ * A list of all files (modules) that the symbolizer has opened. A file is listed once, even if
+ * several processes map it. Only a limited number of files stay open: the most recently used ones.
  */
 #ifndef SYMBOLIZER_OPENED_MODULES_H
 #define SYMBOLIZER_OPENED_MODULES_H
@@ -16,38 +16,40 @@ struct opened_modules {
 	uint64_t uses;
 };
 
-/* Returns the module of a file; NULL if there is none. The module may be closed. */
+/* Returns the module of a file; NULL if there is none. The module's file may be closed. */
 struct module *opened_modules_find(const struct opened_modules *list,
 				   const struct file_version *version);
 
 /*
- * Returns the open module of the file that has the numbers `file` in /proc/PID/maps; NULL if there
- * is none. Skips closed modules: the inode number of a closed file may belong to another file by
- * now. Does not find a file whose numbers in /proc/PID/maps differ from those that stat() returns.
- * since_ns: as in struct mapping.
+ * Returns the module of the file that /proc/PID/maps shows with the inode and device numbers
+ * `file`, if it is open and was not changed after since_ns, the time of the mmap() (see struct
+ * mapping). Otherwise returns NULL. Skips closed modules: the inode number of a closed file may
+ * belong to another file by now. Does not find a file if /proc/PID/maps and stat() show different
+ * numbers.
  */
 struct module *opened_modules_find_mapped(const struct opened_modules *list,
 					  const struct file_id *file, int64_t since_ns);
 
 /*
- * Returns the module of a file, and adds it if needed. Takes over fd, which is closed if the module
- * is already open. path: the file's path as the process sees it. Fails only with -ENOMEM.
+ * Finds the module of an open file, or adds it, and stores it in *ret. Takes over fd, and closes fd
+ * if the module's file is already open. path: the file's path as the process sees it. Fails only
+ * with -ENOMEM.
  */
 int opened_modules_get(struct opened_modules *list, int fd, const struct file_version *version,
 		       const char *path, struct module **ret);
 
 /*
- * Adds and takes over a kernel part's module. For mapped files, use opened_modules_get(). Fails
- * with -ENOMEM.
+ * Adds the module of a kernel part, and takes it over. For files that processes map, use
+ * opened_modules_get(). Fails with -ENOMEM.
  */
 int opened_modules_add(struct opened_modules *list, struct module *module);
 
-/* Gives a closed module the new descriptor fd. Takes over fd. */
+/* Sets the descriptor of a closed module to fd. Takes over fd: closes it if the module is open. */
 void opened_modules_reopen(struct opened_modules *list, struct module *module, int fd);
 
 /*
- * Closes files that no space has mapped since since_ns, so that their file systems can be
- * unmounted. Files for which release() returns false stay open.
+ * Closes files that no address space has mapped since since_ns, so that their file systems can be
+ * unmounted. Files for which release() returns false, and files of the kernel, stay open.
  */
 void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_ns,
 				   bool (*release)(void *arg, struct module *module), void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses perf maps and finds symbols in them. */
+/* Parses /tmp/perf-PID.map and finds symbols in it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +12,13 @@
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
-/* Maximum overlapping lines checked per address. JIT compilers reuse an address fewer times. */
+/*
+ * Maximum number of lines compared that contain one address. JIT compilers reuse an address fewer
+ * times.
+ */
 #define OVERLAPS_MAX 4096
 
-/* Parses a hex number, with or without 0x, and skips spaces after the number. */
+/* Parses a hex number, with or without 0x, and at least one space after it. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
 {
 	const char *p = *at, *digits;
@@ -55,8 +58,8 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 		return -ENOMEM;
 	memcpy(map->text, text, len);
 	/*
-	 * Add a newline as a sentinel, so that memchr() always finds one. The loop skips a last
-	 * line that ends at the sentinel, since it may be incomplete.
+	 * Add a newline as a sentinel, so that memchr() always finds one. The loop skips the line
+	 * that ends at the sentinel: the JIT compiler may still be writing it.
 	 */
 	map->text[len] = '\n';
 	end = map->text + len;

@@ -14,21 +14,21 @@
 
 struct perf_map {
 	char *text;
-	/* ranges of functions; value: offset in text where the name begins */
+	/* address ranges of functions; value: offset of the function's name in `text` */
 	struct range_table code;
 	struct file_version file; /* version of the file when it was read */
 };
 
 struct perf_symbol {
 	uint64_t start;
-	const char *name; /* name, which ends at a newline; valid until the map is read again */
+	const char *name; /* name, not NUL-terminated; valid until the map is read again */
 	size_t name_len;
 };
 
 /*
- * Reads the file if it has changed since the last read. The file must be owned by root or by uid,
- * the process's user. Returns 0 if there is a map, with *changed true if the file was read now;
- * returns a negative errno if there is no map.
+ * Reads the file if it has changed since the last read. The file must be owned by root or by `uid`,
+ * the process's user. Returns 0 if the map is valid; *changed is true if it was read now. Returns a
+ * negative errno if there is no file or it cannot be used.
  */
 int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid, bool *changed);
 

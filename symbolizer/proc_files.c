@@ -16,12 +16,12 @@
 #include "base/vdso.h"
 #include "symbolizer/proc_files.h"
 
-/* Inode number given to copies of the vdso, with device 0, which no real file has. */
+/* Inode number of copies of the vdso in struct file_version. No real file has device number 0. */
 #define VDSO_INODE 1
 
 /*
- * Reads the process's uid and makes the path of its JIT map. The path contains the pid in the
- * process's own namespace, which is the last number in NSpid.
+ * Reads the process's effective uid, and makes the path of its JIT map. The path contains the pid
+ * in the process's own pid namespace, which is the last number in the field NSpid.
  */
 static int read_status(struct proc_files *files, pid_t pid)
 {
@@ -34,7 +34,10 @@ static int read_status(struct proc_files *files, pid_t pid)
 		pids = proc_status_field(status, "NSpid");
 		uids = proc_status_field(status, "Uid");
 	}
-	/* The loop stops at the next line of the file, which begins with a letter. */
+	/*
+	 * Find the last number in NSpid. The loop ends at the next line, which begins with a
+	 * letter.
+	 */
 	while (pids) {
 		char *end;
 		long value = strtol(pids, &end, 10);
@@ -62,8 +65,8 @@ static bool is_foreign(int proc_fd)
 }
 
 /*
- * Returns 0 if the process has mappings, -ESRCH if it has none. A process whose mappings cannot be
- * read now (-EAGAIN) has some.
+ * Returns 0 if the process has mappings, -ESRCH if it has none. Also returns 0 if its memory map
+ * stays locked (-EAGAIN): then the process has mappings.
  */
 static int read_first(pid_t pid, int maps_fd)
 {
@@ -102,8 +105,8 @@ static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 }
 
 /*
- * Opens the /proc files of any live thread: the process's own directory shows no maps if its main
- * thread has ended.
+ * Opens the /proc files of any living thread. Needed if the main thread has ended: then the
+ * directory of the process shows no mappings.
  */
 static int open_thread(int proc_fd, pid_t pid, struct proc_files *ret)
 {
@@ -195,8 +198,8 @@ struct file_version proc_image_vdso(const struct region *region)
 }
 
 /*
- * Copies memleak's own vdso, since all processes have the same one. Reading another process's copy
- * would need the right to read its memory.
+ * Copies memleak's own vdso. All processes have the same vdso, and reading another process's memory
+ * would need more privileges. Returns -EACCES if the process's vdso has another size.
  */
 static int copy_vdso(const struct region *region, struct file_version *ret)
 {
@@ -237,7 +240,7 @@ static int open_ended(const struct region *region, struct stat *st)
 	return mapped_file_open(&mapping, st);
 }
 
-/* Opens a file through map_files, which shows no other file than the one mapped at the address. */
+/* Opens a mapped file through /proc/PID/map_files/START-END. */
 static int open_mapped(const struct proc_files *files, uint64_t start, uint64_t end,
 		       struct stat *st)
 {
@@ -259,10 +262,10 @@ static int open_file(const struct proc_files *files, const struct region *region
 	if (files->proc_fd < 0)
 		return open_ended(region, st);
 	/*
-	 * Try map_files first: it leads to the file even if the file was deleted, but needs
-	 * privileges.
+	 * Try map_files first: it needs privileges, but leads to the file even if the file was
+	 * deleted.
 	 */
-	/* Check the file, since another file may be mapped there by now. */
+	/* Check the file, since another file may be mapped at this address by now. */
 	fd = checked(region, open_mapped(files, start, end, st), st);
 	if (fd == -EREMOTE)
 		return fd;

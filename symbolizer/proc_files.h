@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files below /proc/PID of one process image. maps_fd never shows another image, even if the
- * process calls exec; proc_fd never leads to another process, even if the pid is reused.
+ * Descriptors of files below /proc/PID for one exec image (one program between two execs). If the
+ * process calls exec, maps_fd shows no mappings any more; it never shows those of the new program.
+ * proc_fd never leads to another process, even if the pid is reused.
  */
 #ifndef SYMBOLIZER_PROC_FILES_H
 #define SYMBOLIZER_PROC_FILES_H
@@ -19,13 +20,14 @@ struct proc_files {
 	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had already ended */
 	int proc_fd;
 	int maps_fd;
-	int root_fd; /* descriptor of the root directory (O_PATH); -1 if access is denied */
+	int root_fd; /* the process's root directory (O_PATH); -1 if access is denied */
 	/* the process is in another user namespace, where anything may be mounted below its root */
 	bool foreign;
-	uid_t uid;                   /* effective uid of the process */
-	struct program_name program; /* empty until proc_files_read_program() has found it */
+	uid_t uid; /* effective uid of the process */
+	/* program's name; empty until proc_files_read_program() has found it */
+	struct program_name program;
 	bool is_program_read;
-	char *jit_path; /* path where the process's JIT map would be, relative to the root */
+	char *jit_path; /* path of the process's JIT map, if there is one, below root_fd */
 };
 
 /*
@@ -33,26 +35,34 @@ struct proc_files {
  * memory.
  */
 int proc_files_init(pid_t pid, struct proc_files *ret);
-/* Initialises the files of a process that ended before its /proc files could be opened. */
+/* Fills *ret for a process that ended before its /proc files could be opened. */
 void proc_files_init_ended(struct proc_files *ret);
 void proc_files_deinit(struct proc_files *files);
 
-/* Reads the image's mappings. Returns -ESRCH if the image is gone. */
+/*
+ * Reads the mappings. Returns -ESRCH if the process has exited or called exec since
+ * proc_files_init(), or another error of proc_maps_read_fd().
+ */
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
 
 /*
- * Reads the program's name, if it has not been read yet. Call this when the mappings have been
- * read: while they are locked, so is the name.
+ * Reads the program's name, if it has not been read yet. Call this after the mappings have been
+ * read: while they cannot be read because the memory map is locked, the name cannot be read,
+ * either.
  */
 void proc_files_read_program(struct proc_files *files);
 
-/* Returns the file version used for a copy of the vdso. The version's size is the region's size. */
+/*
+ * Returns the struct file_version for a copy of the vdso mapped by `region`: it has a fixed inode
+ * number and the region's size.
+ */
 struct file_version proc_image_vdso(const struct region *region);
 
 /*
- * Opens a mapping's file, even if it was deleted or is in another mount namespace. Returns an fd or
- * a negative errno. For an ended process, opens the mapping's path if that is still the mapped
- * file. For the vdso, opens a copy of memleak's own vdso; *ret then has a fixed inode number.
+ * Opens the file that `region` maps, even if it was deleted or is in another mount namespace. For
+ * an ended process, opens the region's path in memleak's own root, if that is still the mapped
+ * file. For the vdso, returns a copy of memleak's own vdso. Returns an fd, with *ret set to the
+ * version of the file, or a negative errno.
  */
 int proc_files_open(const struct proc_files *files, const struct region *region,
 		    struct file_version *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the mapping at an address, and names JIT code, which has no file. */
+/* Finds the region that contains an address, and looks up the names of JIT code. */
 #include "symbolizer/process_space.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/regular_file.h"
 
-/* Returns the open module of the region's file; NULL if the file has to be opened. */
+/* Returns the module of the region's file if it is already open; otherwise NULL. */
 static struct module *find_open(const struct process_space *space, const struct region *region)
 {
 	struct file_version vdso;
@@ -40,7 +40,8 @@ static int open_region(void *arg, struct region *region)
 	if (fd == -ENOMEM)
 		return fd;
 	/*
-	 * Go on without a file that cannot be opened: its frames get no names, and `unread` is set.
+	 * Go on without a file that cannot be opened. Its addresses get no names, and `unread` of
+	 * struct sym_location will be set.
 	 */
 	if (fd < 0)
 		return 0;
@@ -69,8 +70,9 @@ int process_space_refresh(struct process_space *space)
 }
 
 /*
- * True if the region is JIT code: it is executable, and it has no file, its file is not ELF (memfd,
- * shared memory), or its file was deleted and could not be opened to check.
+ * True if the region may contain JIT code. It must be executable, and one of these is true: it maps
+ * no file; the file is not ELF (a memfd or shared memory); the file was deleted and could not be
+ * opened. False for "[vdso]" and the like.
  */
 static bool is_jit(const struct region *region)
 {
@@ -88,7 +90,10 @@ static const char *module_name(const struct region *region)
 	return *region->path ? region->path : "[anon]";
 }
 
-/* Sets the location's module, and the name by which the program was started. */
+/*
+ * Sets the location's module and, if that is the program's file, the other name by which the
+ * program was started.
+ */
 static void set_module(const struct process_space *space, struct location *loc, const char *module)
 {
 	const struct program_name *program = &space->image.program;
@@ -102,7 +107,10 @@ static struct sym_mapping mapping_of(const struct region *region)
 	return (struct sym_mapping){region->start, region->end, region->offset};
 }
 
-/* Fills in a location from `region`, the present or latest region at its address. */
+/*
+ * Fills in a location whose address is in `region`. The region may be a former one, or NULL if no
+ * region is known.
+ */
 static int place(struct process_space *space, struct location *loc, struct region *region)
 {
 	loc->generation = space->locations.generation;
@@ -125,8 +133,8 @@ static int place(struct process_space *space, struct location *loc, struct regio
 }
 
 /*
- * True if the region still maps the location's address to the file offset that was looked up, or if
- * `region` is NULL.
+ * True if the location is still right: `region`, which contains its address now, maps the address
+ * to the same offset of the same file as before. Also true if `region` is NULL.
  */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
@@ -137,8 +145,8 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 }
 
 /*
- * Fills in a location for a query by file offset. The location's name depends only on the file; its
- * address is where a region maps the offset.
+ * Fills in a location for a query by file offset. The name is looked up in the file, even if no
+ * region maps it. If a region maps the offset, the location gets the address of the offset there.
  */
 static int place_in_file(struct process_space *space, const struct sym_query *query,
 			 struct module *module, struct location *loc)
@@ -191,7 +199,7 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
 	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
-		/* The file could not be opened at the first query, but may be open by now. */
+		/* Fill it in again: at the first query, the file may not have been open. */
 		if (!loc->name && region)
 			return place(space, loc, region);
 		loc->generation = space->locations.generation;
@@ -205,8 +213,9 @@ static int find_address(struct process_space *space, const struct sym_query *que
 }
 
 /*
- * Fills in the location of a variable. A global variable is found by the distance between its
- * address and the code of its file, a thread-local one by its distance from the thread pointer.
+ * Fills in the location of a variable. A global variable is looked up by the distance of its
+ * address from the code of its file, a thread-local variable by its distance from the thread
+ * pointer.
  */
 static int place_variable(struct process_space *space, const struct sym_query *query,
 			  struct region *region, struct location *loc)
@@ -311,8 +320,8 @@ void process_space_publish(struct location *loc)
 	const struct name *name = loc->name;
 
 	/*
-	 * Keep the region's own name, such as [heap], if the address is after the file's data or
-	 * has no name.
+	 * The address of a variable is in no segment of the file, or it was not looked up: keep
+	 * the name of the region, such as "[heap]", as the location's module.
 	 */
 	if (loc->code && (!name || !name->vaddr))
 		return;
@@ -329,8 +338,8 @@ void process_space_publish(struct location *loc)
 }
 
 /*
- * Opens the module's path in memleak's own root. Used for a file that cannot be opened through the
- * space's mappings.
+ * Opens the module's path in memleak's own root. Used if the file cannot be opened through a
+ * mapping of the process. Returns an fd or a negative errno.
  */
 static int open_by_path(const struct module *module, struct file_version *ret)
 {
@@ -343,8 +352,9 @@ static int open_by_path(const struct module *module, struct file_version *ret)
 }
 
 /*
- * Opens the module's file through a region that maps or has mapped it, or else by its path. The
- * region may be NULL. Returns -ENOENT if the file is not found.
+ * Opens the module's file through `region`, which maps or has mapped it, or else by its path. The
+ * region may be NULL. Returns an fd; -ENOENT if the file that was found is not the module's file;
+ * or another negative errno.
  */
 static int open_again(const struct process_space *space, const struct region *region,
 		      const struct module *module)

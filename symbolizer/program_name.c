@@ -32,8 +32,9 @@ static char *read_exe(int proc_fd)
 }
 
 /*
- * Reads the beginning of a file's text, up to the first byte that is in `end`. The text is freed by
- * the caller. Returns 0 or a negative errno, as proc_read_limited() does.
+ * Reads the beginning of a file of /proc/PID, up to a NUL or to the first character that is in
+ * `end`. The caller frees *ret, which is NULL if memory is short. Returns 0 or a negative errno, as
+ * proc_read_limited() does.
  */
 static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, char **ret)
 {
@@ -49,7 +50,8 @@ static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, 
 }
 
 /*
- * Returns the path to which a symbolic link leads; freed by the caller. NULL if `path` is no link.
+ * Returns the path to which the symbolic link `path` leads; the caller frees it. Returns NULL if
+ * `path` is not a link or memory is short.
  */
 static char *follow_link(int root_fd, const char *path)
 {
@@ -62,7 +64,7 @@ static char *follow_link(int root_fd, const char *path)
 	return asprintf(&ret, "%.*s%s", folder_len, path, target) < 0 ? NULL : ret;
 }
 
-/* True if a path leads to the program's file. Frees `path`. */
+/* True if `path`, perhaps through symbolic links, leads to the program's file. Frees `path`. */
 static bool is_exe(int proc_fd, int root_fd, char *path)
 {
 	struct stat exe, other;
@@ -84,8 +86,9 @@ static bool is_exe(int proc_fd, int root_fd, char *path)
 }
 
 /*
- * Sets ret->name to the last part of `name`, if that is another name of the program's file in the
- * file's own folder.
+ * Sets ret->name to the last component of `name`, if the folder of the program's file contains a
+ * file or link of this name that leads to the program's file. Does nothing if ret->name is set, or
+ * if the program's file itself has this name.
  */
 static void try_name(int proc_fd, int root_fd, const char *name, struct program_name *ret)
 {
@@ -114,8 +117,8 @@ int program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *
 		return -EAGAIN;
 	}
 	/*
-	 * If the first argument is the file's own name, ignore comm: it is that name, perhaps cut
-	 * to 15 bytes.
+	 * If the first argument is the name of the program's file, ignore comm: it is the same
+	 * name, perhaps truncated to 15 bytes.
 	 */
 	if (!arg || strcmp(path_name(arg), path_name(ret->path)) != 0) {
 		try_name(proc_fd, root_fd, arg, ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Updates and searches a process image's present and former mappings. */
+/* Updates and searches the lists of a process's present and former mappings (regions). */
 #include "symbolizer/regions.h"
 
 #include <errno.h>
@@ -11,17 +11,22 @@
 #include "base/bisect.h"
 
 /*
- * Maximum former regions kept for later queries, so that a program that keeps mapping and unmapping
- * code cannot fill memleak's memory.
+ * Maximum number of former regions that are kept for later queries. Without this limit, a program
+ * that keeps mapping and unmapping code could fill memleak's memory.
  */
 #define GONE_MAX 8192
 
 #define RECENT_PATHS 64
 
-/* Maximum mappings of one file that are searched. Dynamic linkers create fewer. */
+/*
+ * Maximum number of adjacent mappings of one file that are searched. Dynamic linkers create fewer.
+ */
 #define PIECES_MAX 32
 
-/* A path with a reference count, since a process may map one file tens of thousands of times. */
+/*
+ * A path with a reference count. Regions share paths, since a process may map one file tens of
+ * thousands of times.
+ */
 struct shared_path {
 	size_t users;
 	char text[];
@@ -64,7 +69,7 @@ static void region_free(struct region *region)
 	free(region);
 }
 
-/* A cache of recently created paths, keyed by the address of struct mapping's path. */
+/* A cache of paths that were created recently, keyed by the pointer `path` of struct mapping. */
 struct recent_paths {
 	const char *texts[RECENT_PATHS];
 	char *paths[RECENT_PATHS];
@@ -122,8 +127,8 @@ static struct region *region_copy(const struct region *from)
 }
 
 /*
- * True if a region is unchanged. Does not compare paths: renaming or deleting the file changes only
- * the path.
+ * True if a mapping is the one that `region` stands for. Does not compare paths: renaming or
+ * deleting the file changes only the path.
  */
 static bool is_same(const struct region *region, const struct mapping *m)
 {
@@ -132,7 +137,8 @@ static bool is_same(const struct region *region, const struct mapping *m)
 }
 
 /*
- * If there are too many former regions, frees the oldest ones, except those that a location uses.
+ * If there are more than GONE_MAX former regions, frees the oldest ones, except those to which a
+ * location points.
  */
 static void trim_gone(struct regions *regions)
 {
@@ -153,8 +159,8 @@ static void trim_gone(struct regions *regions)
 }
 
 /*
- * Moves a vanished region to the list of former regions if it has a module or a location uses it;
- * otherwise frees it.
+ * Moves a region that is no longer mapped to the list of former regions if it has a module or a
+ * location points to it. Otherwise frees the region.
  */
 static void retire(struct regions *regions, struct region *region)
 {
@@ -165,8 +171,8 @@ static void retire(struct regions *regions, struct region *region)
 }
 
 /*
- * Returns the old region of an unchanged mapping; NULL if there is none. at: position in the list
- * of old regions, which is sorted by address, like the mappings.
+ * Returns the region in regions->live that stands for the mapping `m`; NULL if there is none. *at
+ * is the index in regions->live where the search begins: both lists are sorted by address.
  */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {
@@ -178,14 +184,14 @@ static struct region *take_old(struct regions *regions, size_t *at, const struct
 	return region && is_same(region, m) ? region : NULL;
 }
 
-/* True if `region` maps the same file as `before`, and that file was opened. */
+/* True if `region` maps the same file as the region `before`, and `before` has a module. */
 static bool is_piece(const struct region *before, const struct region *region)
 {
 	return before && before->module && region->file.ino &&
 	       file_id_equal(&before->file, &region->file);
 }
 
-/* Builds the new list of present regions. Unchanged regions are taken from the old list. */
+/* Fills `live`, the new list of present regions. Takes unchanged regions from regions->live. */
 static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
 		 int (*opened)(void *arg, struct region *region), void *arg)
 {
@@ -203,8 +209,8 @@ static int build(struct regions *regions, const struct proc_maps *maps, struct r
 		if (!live[i]->executable)
 			continue;
 		/*
-		 * Share the module of an earlier region of this file: opening the file for each
-		 * mapping is expensive.
+		 * If the executable region before this one maps the same file, share its module:
+		 * opening the file for each mapping is expensive.
 		 */
 		if (!live[i]->module && is_piece(before, live[i]))
 			live[i]->module = before->module;
@@ -303,8 +309,9 @@ static bool is_of(const struct region *region, const struct file_id *file)
 }
 
 /*
- * Returns the index of a file's first mapping. at: index of any region of the file, including its
- * zero-filled memory, which is anonymous and directly follows its data.
+ * Returns the index of the first of the adjacent regions that map one file. at: index of any of
+ * these regions, or of the anonymous memory that directly follows them (the zero-filled part of the
+ * data segment).
  */
 static size_t first_of_file(const struct regions *regions, size_t at)
 {
@@ -331,15 +338,17 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
 		struct region *code = regions->live[i];
 
-		/* Stop at another file, or where the same file is mapped again. */
+		/*
+		 * Stop at a region of another file, or where a second mapping of the file begins.
+		 */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;
 		if (code->executable && code->module)
 			return code;
 	}
 	/*
-	 * In a file of one page, code and data are both mapped from offset 0: search before
-	 * `first`, too.
+	 * If the file has only one page, its code and its data are both mapped from offset 0, and
+	 * the code may be before `first`.
 	 */
 	for (size_t i = first; file.ino && i-- > 0 && is_of(regions->live[i], &file);)
 		if (regions->live[i]->executable && regions->live[i]->module)
@@ -352,8 +361,8 @@ struct region *regions_find(const struct regions *regions, uint64_t addr)
 	struct region *live = regions_find_live(regions, addr);
 
 	/*
-	 * Prefer former code to data that is now at this address: the query may be older than the
-	 * data.
+	 * If data is mapped at the address now, prefer code that was mapped there before: the
+	 * query is about code, and the data may have been mapped later.
 	 */
 	if (live && live->executable)
 		return live;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Present and former mappings of one process image. Stores a pointer to a module for each region,
- * but does not open modules.
+ * Present and former mappings (regions) of one exec image. Stores a pointer to the module of each
+ * region's file, but does not open files.
  */
 #ifndef SYMBOLIZER_REGIONS_H
 #define SYMBOLIZER_REGIONS_H
@@ -16,7 +16,7 @@
 struct region {
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset; /* file offset mapped at start */
+	uint64_t offset; /* file offset that is mapped at `start` */
 	struct file_id file;
 	int64_t since_ns; /* time of the mmap(), as in struct mapping */
 	/* address range of a neighbouring mapping of the file, as in struct mapping */
@@ -24,10 +24,12 @@ struct region {
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;
-	/* a location points to this region, which must stay until all regions are freed */
+	/* a location points to this region: it is freed only together with all regions */
 	bool kept;
 	char *path;
-	/* module of the file; NULL if there is no file or it could not be opened */
+	/*
+	 * module of the region's file; NULL if the region maps no file or the file was not opened
+	 */
 	struct module *module;
 };
 
@@ -40,9 +42,9 @@ struct regions {
 };
 
 /*
- * Replaces the present regions by those in `maps`. The region of an unchanged mapping is kept;
- * regions of vanished mappings move to `gone` or are freed. opened() is called for each executable
- * region without a module and may set the region's module. Fails only with -ENOMEM or an error of
+ * Replaces the present regions by those in `maps`. Keeps the regions of unchanged mappings; moves
+ * regions that are no longer mapped to `gone`, or frees them. Calls opened() for executable regions
+ * without a module; opened() may set the region's module. Fails only with -ENOMEM or an error of
  * opened(); then the lists of regions stay unchanged.
  */
 int regions_update(struct regions *regions, const struct proc_maps *maps,
@@ -52,8 +54,9 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 int regions_copy(const struct regions *from, struct regions *ret);
 
 /*
- * Returns the newest code region, present or former, that contains addr. If there is none, returns
- * the present region that contains addr, or NULL.
+ * Returns the executable region that contains addr: the present one or, if there is none, the
+ * latest former one. If no executable region contains addr, returns the present region that
+ * contains addr; NULL if there is none.
  */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
@@ -61,20 +64,23 @@ struct region *regions_find(const struct regions *regions, uint64_t addr);
 struct region *regions_find_live(const struct regions *regions, uint64_t addr);
 
 /*
- * Returns the code region that the dynamic linker mapped together with the present region `region`,
- * from the same file; NULL if there is none. `region` may also be the zero-filled memory after the
- * file's data.
+ * Returns the code region of the library or program to which the present region `region` belongs;
+ * NULL if there is none. `region` maps the same file, or is the zero-filled memory after the file's
+ * data.
  */
 struct region *regions_find_code(const struct regions *regions, const struct region *region);
 
-/* Returns the newest region that maps code at this offset of the module; NULL if there is none. */
+/*
+ * Returns a present region that maps this offset of the module's file as code or, if there is none,
+ * the latest former one. Returns NULL if the offset was never mapped.
+ */
 struct region *regions_find_place(const struct regions *regions, const struct module *module,
 				  uint64_t offset);
 
 /* Returns a region of the module, present or former; NULL if there is none. */
 struct region *regions_find_module(const struct regions *regions, const struct module *module);
 
-/* Sets mapped_ns to now_ns in the modules of all present regions. */
+/* Sets module->mapped_ns to now_ns for the modules of all present regions. */
 void regions_note_mapped(const struct regions *regions, uint64_t now_ns);
 
 void regions_deinit(struct regions *regions);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The structs behind the library's opaque types. Only for the library itself and for tests. */
+/* Defines the opaque types of symbolizer.h. Only for use in symbolizer/ and in tests. */
 #ifndef SYMBOLIZER_STATE_H
 #define SYMBOLIZER_STATE_H
 
@@ -13,21 +13,21 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
-	struct symspace *spaces; /* spaces of processes, including freed ones that are kept */
-	/* if true, symspace__free() moves spaces to `kept` instead of releasing them */
+	struct symspace *spaces; /* all address spaces of processes, including those in `kept` */
+	/* if true, symspace__free() moves spaces to `kept` instead of freeing them */
 	bool keeps;
 	struct symspace *kept;
 };
 
 struct symspace {
 	struct symbolizer *sym;
-	struct kernel_space *kernel; /* NULL for a process's space */
+	struct kernel_space *kernel; /* the kernel's space; NULL in the space of a process */
 	struct process_space process;
 	struct symspace *next;  /* next space in symbolizer.kept */
 	struct symspace *other; /* next space in symbolizer.spaces */
 };
 
-/* Like symspace__new_kernel(), but reads the kernel's files from other folders. */
+/* Like symspace__new_kernel(), but reads files about the kernel from the folders `roots`. */
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Implements the symbolizer's public functions: looks up addresses in the spaces of processes and
- * of the kernel.
+ * Implements the functions of symbolizer.h: looks up addresses in the address spaces of processes
+ * and of the kernel.
  */
 #include "symbolizer/symbolizer.h"
 
@@ -15,7 +15,10 @@
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
 
-/* Time, in nanoseconds, for which unmapped files stay open: a program may soon run again. */
+/*
+ * Time, in nanoseconds, for which a file stays open after it was last mapped: its program may soon
+ * run again.
+ */
 #define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)
@@ -72,7 +75,7 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 	return err;
 }
 
-/* Adds the space of a process, without mappings. */
+/* Adds an address space of a process, still without mappings. */
 static struct symspace *new_space(struct symbolizer *sym)
 {
 	struct symspace *space = calloc(1, sizeof(*space));
@@ -225,7 +228,7 @@ void symbolizer__close_unmapped(struct symbolizer *sym)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* Close nothing while a caller that was interrupted may still use the files. */
+	/* Close nothing if a lookup may be in progress (see symbolizer__keep_spaces()). */
 	if (sym->keeps)
 		return;
 	for (const struct symspace *space = sym->spaces; space; space = space->other)
@@ -276,8 +279,8 @@ bool symspace__maps_system(const struct symspace *space, dev_t dev)
 }
 
 /*
- * Puts the locations' names on the todo lists of their modules, and returns these modules, each
- * once.
+ * Puts the names that another lookup may improve on the todo lists of their modules, and stores
+ * these modules in `modules`, each once. Fails with -ENOMEM.
  */
 static int collect(struct location **locs, size_t cnt, struct module **modules, size_t *ret_cnt)
 {
@@ -299,7 +302,7 @@ static int collect(struct location **locs, size_t cnt, struct module **modules, 
 	return err;
 }
 
-/* Reopens a closed file of a process. Files of the kernel are never closed. */
+/* Opens a closed file of a process again. Files of the kernel are never closed. */
 static void reopen(void *arg, struct module *module)
 {
 	struct symspace *space = arg;
@@ -308,7 +311,7 @@ static void reopen(void *arg, struct module *module)
 		process_space_reopen(&space->process, module);
 }
 
-/* True if the name of a location is not known yet, or may become better. */
+/* True if another lookup may improve the name of at least one location. */
 static bool is_any_open(struct location *const *locs, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
@@ -317,7 +320,7 @@ static bool is_any_open(struct location *const *locs, size_t cnt)
 	return false;
 }
 
-/* Looks up names in the modules of the locations. */
+/* Looks up the names of locations in their modules. */
 static int search_modules(struct symspace *space, struct location **locs, size_t cnt,
 			  uint64_t deadline_ns)
 {
@@ -341,7 +344,7 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 
 	while (!fetcher_take(&space->sym->fetcher, 0))
 		;
-	/* Most lookups are of locations whose names are known. */
+	/* In most calls, all names are known already. */
 	if (is_any_open(locs, cnt))
 		err = search_modules(space, locs, cnt, deadline_ns);
 	if (!err && !space->kernel)
@@ -364,7 +367,7 @@ static int find_locations(struct symspace *space, const struct sym_query *querie
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret)
 {
-	/* Reports look up single frames very often. */
+	/* Avoid calloc() for a single query: reports make very many of them. */
 	struct location *single = NULL;
 	struct location **locs = cnt == 1 ? &single : calloc(cnt + 1, sizeof(*locs));
 	int err = locs ? find_locations(space, queries, cnt, locs) : -ENOMEM;

@@ -2,12 +2,12 @@
 /*
  * libsymbolizer: maps code addresses to frames and data addresses to variables.
  *
- * A *symbolizer* owns the opened files and a helper process that parses them. A target's ELF and
- * DWARF are hostile input: if the helper crashes or hangs, or a file is truncated during a read,
- * only names are lost. A *symspace* is the address space of one process image: it records which
- * file is or was mapped where. Recently used files stay open while a space maps or has mapped them,
- * so that code of ended processes and closed libraries can still be named; other files are reopened
- * when needed.
+ * A *symbolizer* owns the opened files and a helper process that parses them. The ELF and DWARF of
+ * traced programs are hostile input: if the helper crashes or hangs, or a file is truncated during
+ * a read, only names are lost. A *symspace* is the address space of one exec image (one program
+ * between two execs): it records which files are and were mapped at which addresses. Files that
+ * were used recently stay open, so that code of ended processes and closed libraries can still be
+ * named; other files are opened again when needed.
  *
  * Knows nothing of BPF, blocks or reports; logs notes, but prints nothing else. Not thread-safe.
  * Functions return 0 or a negative errno unless stated otherwise.
@@ -24,57 +24,58 @@ struct symbolizer;
 struct symspace;
 
 /*
- * Creates a symbolizer and starts its helper process, which starts with a copy of the caller's
- * memory: call this early, while that memory is small. Debug files are downloaded only if
- * DEBUGINFOD_URLS is set.
+ * Creates a symbolizer and forks its helper process. Call this early, while the caller has little
+ * memory: the fork copies it. Debug files are downloaded only if DEBUGINFOD_URLS is set.
  */
 int symbolizer__new(struct symbolizer **ret);
-/* Frees the symbolizer. The caller must have freed all its symspaces before. */
+/* Frees a symbolizer. All its symspaces must have been freed before. */
 void symbolizer__free(struct symbolizer *sym);
 
 /*
- * After a call with keep = true, freed spaces and their locations stay valid until a call with
- * false. Needed by callers that another task may interrupt while they wait for names.
+ * After a call with keep == true, symspace__free() frees nothing: spaces and their locations stay
+ * valid until a call with keep == false. Needed if another thread may call symspace__free() while
+ * the caller waits in symspace__resolve() for names.
  */
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 
 /*
- * Closes files that no space has mapped for a few seconds, so that their file systems can be
- * unmounted. A file that cannot be opened again, for example because it was deleted, stays open as
- * long as a space has mapped it at any time. Call periodically. Names already found are kept. A
- * closed file is opened again when needed, if it can still be found.
+ * Closes files that no process has mapped for a few seconds, so that their file systems can be
+ * unmounted. Call periodically. Names that were found are kept, and a closed file is opened again
+ * when needed. A file that cannot be opened again, for example because it was deleted, stays open
+ * as long as there is a symspace that maps it or has mapped it at any time.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 
-/* Sets the progress callback, which later calls use while they wait for a file; may be NULL. */
+/* Sets the callback that symspace__resolve() calls while it waits for names; NULL: none. */
 void symbolizer__set_progress(struct symbolizer *sym, sym_progress_fn *on_progress);
 
 /*
- * Returns a number for an open file, for queries by file offset, which need no mapping. The caller
- * keeps fd. path: the file's path as a process sees it. A file that was added before keeps its
- * number.
+ * Sets *ret to a number that stands for an open file in queries by file offset (sym_query.file).
+ * Such queries do not need a mapping of the file. If the file was added before, its number is
+ * unchanged. The caller still owns fd. path: the file's path as a process sees it.
  */
 int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret);
 
 /*
- * Adds a space for the process's present image and opens all files that the process maps as code.
- * Reads comm, paths and files through /proc/PID, so that other mount namespaces work. Returns
- * -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread). While the
- * process's memory map is locked, the space has no mappings. Uses three descriptors, plus one for
- * each file that no other space has open.
+ * Adds a space for the program that a process executes now, and opens all files that the process
+ * maps as code. Opens them through /proc/PID, so that this works for other mount namespaces, too.
+ * Returns -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread).
+ * If the process's memory map stays locked, returns 0, but the space has no mappings until
+ * symspace__refresh() succeeds. Uses three descriptors, plus one for each file that no other space
+ * has open.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
  * Adds a space for an ended process whose mappings the caller knows. Opens the mapped files by path
- * in memleak's own root, if they are still the same files. symspace__update() works on the space,
- * but symspace__refresh() returns -ESRCH. Uses one descriptor for each file that no other space has
- * open. Fails only with -ENOMEM.
+ * in memleak's own root, if they are still the same files. symspace__update() can be called for the
+ * space, but symspace__refresh() returns -ESRCH. Uses one descriptor for each file that no other
+ * space has open. Fails only with -ENOMEM.
  */
 int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
 			struct symspace **ret);
 /*
- * Adds a space for an ended process that was forked from `parent`, with a copy of the parent's
- * present mappings.
+ * Adds a space for an ended process that was forked from the process of `parent`. Copies the
+ * present mappings of `parent`. Fails only with -ENOMEM.
  */
 int symspace__new_forked(const struct symspace *parent, struct symspace **ret);
 /*
@@ -96,38 +97,39 @@ int symspace__kernel_error(const struct symspace *space);
 
 /*
  * Reads the process's mappings again. Former mappings are kept for later queries of their
- * addresses. Returns -ESRCH if the image is gone (exit or exec), or -EAGAIN if its memory map stays
- * locked; the space stays usable. For the kernel's space: reads modules and BPF programs again if
- * they seem to have changed, as lookups of unknown addresses also do.
+ * addresses. Returns -ESRCH if the process has exited or called exec, or -EAGAIN if its memory map
+ * stays locked; the space stays usable. For the kernel's space: reads the symbols again if kernel
+ * modules were loaded or unloaded, or if BPF programs may have changed.
  */
 int symspace__refresh(struct symspace *space);
 /*
- * symspace__refresh() in two steps, so that the caller can use the new mappings itself.
- * symspace__read_maps() reads the mappings, which the caller frees with proc_maps_deinit();
- * symspace__update() applies them to the space.
+ * Do the work of symspace__refresh() for a process in two steps, for callers that need the mappings
+ * themselves: symspace__read_maps() reads the mappings, which the caller frees with
+ * proc_maps_deinit(), and symspace__update() applies them to the space.
  */
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
 /*
- * Returns the number, as from symbolizer__add_file(), of the file that the process had mapped as
- * code at addr when its mappings were last read; 0 if there is none.
+ * Returns the number (as from symbolizer__add_file()) of the file that contains the code at addr; 0
+ * if there is none. Uses the mappings that were read last.
  */
 uint32_t symspace__file(const struct symspace *space, uint64_t addr);
 
 /*
- * True if the process had a file of the file system `dev` mapped as code when its mappings were
- * last read.
+ * True if the process had any file of the file system `dev` mapped when its mappings were last
+ * read.
  */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*
- * Looks up cnt addresses of code or data. On success ret[i] is the location of queries[i], never
- * NULL; an unnamed address has one frame with symbol NULL. Known addresses come from a cache. An
- * address that has no name by deadline_ns (CLOCK_MONOTONIC; 0: do not wait) gets what is known so
- * far, and is looked up again at the next query. Fails only with -ENOMEM. For data, a location has
- * one frame. Its module is the file to whose data the address belongs, even if no variable was
- * found there, or else the kind of memory ("[heap]", "[anon]").
+ * Looks up cnt addresses of code or data. On success, ret[i] is the location of queries[i], never
+ * NULL; an unnamed address has one frame with symbol NULL. Waits for names until deadline_ns
+ * (CLOCK_MONOTONIC; 0: does not wait). If a name was not found by then, the location contains what
+ * is known, and the next query looks the name up again. Names that were found are cached. Fails
+ * only with -ENOMEM. For data, a location has one frame; its module is the file to whose data the
+ * address belongs, even if no variable was found there, or else the kind of memory ("[heap]",
+ * "[anon]").
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret);

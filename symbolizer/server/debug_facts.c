@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads build ids, debug links and alternate links. */
+/* Reads build ids, debug links (.gnu_debuglink) and alternate links (.gnu_debugaltlink). */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
@@ -39,7 +39,7 @@ static char *copy_name(const char *name, bool *no_memory)
 	return copy;
 }
 
-/* Reads .gnu_debugaltlink: a name, a NUL, then the build id up to the section's end. */
+/* Reads .gnu_debugaltlink: a file name, a NUL, then the build id up to the section's end. */
 static void read_alternate(Elf_Scn *scn, struct debug_facts *facts, bool *no_memory)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);

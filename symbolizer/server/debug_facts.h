@@ -13,10 +13,13 @@ struct debug_facts {
 	char *link_name; /* file name in .gnu_debuglink; NULL if there is none */
 	uint32_t link_crc;
 	char *alternate_name; /* file name in .gnu_debugaltlink; NULL if there is none */
-	char *alternate_id;   /* build id in .gnu_debugaltlink, in hex */
+	char *alternate_id;   /* build id in .gnu_debugaltlink, in hex; or NULL */
 };
 
-/* Reads the build id and links of an ELF file. Fails only with -ENOMEM. */
+/*
+ * Reads the build id and the debug links of an ELF file. What the file lacks stays 0 or NULL. Fails
+ * only with -ENOMEM.
+ */
 int debug_facts_init(Elf *elf, struct debug_facts *ret);
 void debug_facts_deinit(struct debug_facts *facts);
 
@@ -26,7 +29,7 @@ void debug_facts_deinit(struct debug_facts *facts);
  */
 char *build_id_hex(const void *id, size_t len);
 
-/* Computes the checksum that .gnu_debuglink uses. Returns 0 or a negative errno. */
+/* Computes the CRC of a file, as in .gnu_debuglink. Returns 0 or a negative errno. */
 int debug_facts_crc(int fd, uint32_t *ret);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demangles with libiberty. A mangled name can repeat its own parts by reference, so that a few
- * hundred bytes may expand to more than fits into memory. So the output is collected piece by
- * piece, and demangling is aborted when the output gets too long.
+ * Demangles with libiberty. A mangled name can refer to its own parts again and again, so that a
+ * few hundred bytes may expand to more than fits into memory. For this reason, the output is
+ * collected piece by piece, and demangling is aborted when the output gets too long.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -28,14 +28,15 @@ static void append(const char *part, size_t len, void *arg)
 	if (out->len + len > MESSAGE_STRING_BYTES ||
 	    array_reserve(&out->text, &out->cap, out->len + len + 1))
 		longjmp(out->too_much, 1);
-	if (len) /* Skip an empty piece, whose text may be NULL. */
+	if (len) /* The text of an empty piece may be NULL. */
 		memcpy(out->text + out->len, part, len);
 	out->len += len;
 }
 
 /*
- * Demangles a name. Leaving the demangler by longjmp() leaks nothing, since demanglers allocate on
- * the stack only.
+ * Demangles a name. Returns false if it is not mangled or the result is too long. append() may
+ * leave the demangler by longjmp(); this leaks nothing, since demanglers allocate only on the
+ * stack.
  */
 static bool demangle_to(const char *name, struct output *out)
 {

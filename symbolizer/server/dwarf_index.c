@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Indexes DWARF by address: units once per file; functions and lines once per queried unit. libdw's
- * own look-up walks a whole unit for each address, and finds no unit without .debug_aranges, a
- * section that clang and rustc omit by default. Functions removed by the linker are skipped, since
- * their addresses may overlap other code.
+ * Indexes DWARF by address. Compilation units are indexed once per file; the functions and lines of
+ * a unit are indexed when an address in it is queried for the first time. libdw's own look-up is
+ * not used: it walks a whole unit for each address, and it finds no units if a file lacks
+ * .debug_aranges, a section that clang and rustc omit by default. Functions that the linker has
+ * removed are skipped, since their addresses may overlap other code.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -17,16 +18,17 @@
 #include "symbolizer/server/line_table.h"
 
 /*
- * Maximum depth of the DIE tree. Each level is a recursive call; real programs have fewer levels.
+ * Maximum depth to which the tree of DIEs is searched. Each level is a recursive call. Real
+ * programs have fewer levels.
  */
 #define DEPTH_MAX 128
 
-/* One unit's functions and lines. Values of `functions` are offsets of DIEs. */
+/* The functions and lines of one unit. Values in `functions` are offsets of DIEs. */
 struct unit {
-	/* root DIE whose children are the functions; with split DWARF, that of the split unit */
+	/* root DIE of the unit that contains the functions (with split DWARF: of the split unit) */
 	Dwarf_Die tree;
 	struct range_table functions;
-	struct range_table lines; /* line ranges; values as in line_table.h */
+	struct range_table lines; /* address ranges of lines; values as in line_table.h */
 };
 
 struct dwarf_index {
@@ -34,10 +36,11 @@ struct dwarf_index {
 	struct range_table code; /* code sections; empty for relocatable files */
 	/* units listed in .debug_aranges; value: offset of the unit's DIE */
 	struct range_table listed;
-	bool scanned; /* `units` has been filled */
-	/* units by the ranges in their own DIEs; value: offset of the unit's DIE */
+	bool scanned; /* an attempt was made to fill `units` */
+	/* units by the address ranges in their DIEs; value: offset of the unit's DIE */
 	struct range_table units;
-	struct hash_map by_unit; /* struct unit, keyed by the offset of its DIE */
+	/* indexed units (struct unit), keyed by the offset of the unit's DIE */
+	struct hash_map by_unit;
 };
 
 static int add_code(struct dwarf_index *index)
@@ -121,7 +124,7 @@ void dwarf_index__free(struct dwarf_index *index)
 	free(index);
 }
 
-/* Adds the address ranges of a DIE to a table. */
+/* Adds the address ranges of a DIE to a table, except those of code that the linker has removed. */
 static int add_ranges(const struct dwarf_index *index, struct range_table *table, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -170,7 +173,7 @@ static int find_unit(struct dwarf_index *index, uint64_t pc, Dwarf_Die *ret)
 	return find_in(index, &index->units, pc, ret) ? 0 : -ENOENT;
 }
 
-/* True if a DIE may have functions below it. Most DIEs of a unit cannot. */
+/* True if the tree below a DIE may contain functions. This is false for most DIEs of a unit. */
 static bool may_hold_functions(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -203,8 +206,8 @@ static int add_functions(const struct dwarf_index *index, struct range_table *ta
 
 	while (!err && !more && (const char *)die.addr > before) {
 		/*
-		 * Reject a sibling reference that points backwards: following it would loop
-		 * forever.
+		 * The loop ends if a sibling reference points backwards: following it would never
+		 * end.
 		 */
 		before = die.addr;
 		if (dwarf_tag(&die) == DW_TAG_subprogram)

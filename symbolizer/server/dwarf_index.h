@@ -12,8 +12,8 @@
 struct dwarf_index;
 
 struct dwarf_function {
-	Dwarf_Die unit;     /* DIE of the unit; file numbers are indexes into its file table */
-	Dwarf_Die function; /* DIE of the concrete subprogram; its addr is NULL if unknown */
+	Dwarf_Die unit;     /* DIE of the unit, whose file table defines file numbers */
+	Dwarf_Die function; /* DIE of the (not inlined) function; addr is NULL if unknown */
 	const char *file;   /* source file at the address; NULL if unknown */
 	uint32_t line;      /* line number; 0 if unknown */
 };
@@ -21,7 +21,10 @@ struct dwarf_function {
 int dwarf_index__new(Dwarf *dwarf, struct dwarf_index **ret);
 void dwarf_index__free(struct dwarf_index *index);
 
-/* Finds the function and line at pc. Returns 0, or -ENOENT if no unit contains pc. */
+/*
+ * Finds the unit, function and line at pc. Returns 0 even if function or line are unknown; -ENOENT
+ * if no unit contains pc.
+ */
 int dwarf_index__find(struct dwarf_index *index, uint64_t pc, struct dwarf_function *ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens each module in a Dwfl of its own, so that a malformed module cannot affect others.
+ * Opens each module in a separate Dwfl, so that a malformed module cannot affect other modules.
  * Addresses are those in the module's file.
  */
 #include <elfutils/libdwelf.h>
@@ -22,7 +22,7 @@ static int dup_file(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* libdwfl callback that finds no file: the file has been passed to dwfl_report_elf(). */
+/* libdwfl callback. Need not find the ELF file, which was passed to dwfl_report_elf(). */
 static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		       char **file_name, Elf **elf)
 {
@@ -30,9 +30,9 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * libdwfl callback that duplicates the fd of the debug file or of the alternate file. If libdwfl
- * looks for the debug file, it passes either the name and CRC of .gnu_debuglink or no name; if it
- * looks for the alternate file, it passes a name without a CRC.
+ * libdwfl callback that returns a duplicate of debug_fd or alternate_fd. libdwfl calls it for both
+ * files: for the debug file with the name and CRC of .gnu_debuglink, or without a name; for the
+ * alternate file with a name, but without a CRC.
  */
 static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,
@@ -62,7 +62,7 @@ static void set_need(struct elf_object *obj, enum server_need kind, const char *
 		.file = file ? strdup(file) : NULL,
 		.crc = crc,
 	};
-	/* If there is no memory for the strings, go on without the debug file. */
+	/* If neither string is known, or memory is short, go on without the debug file. */
 	if (!obj->need.build_id && !obj->need.file)
 		obj->need.kind = NEED_NOTHING;
 }
@@ -178,7 +178,7 @@ int elf_object__new_absent(const char *build_id, const char *name, struct elf_ob
 	return 0;
 }
 
-/* Frees libdwfl's data and all indexes, which were built from the current files. */
+/* Frees libdwfl's data and all indexes, because the object's files are about to change. */
 static void unload(struct elf_object *obj)
 {
 	dwarf_index__free(obj->dwarf);
@@ -238,8 +238,8 @@ int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t ad
 }
 
 /*
- * True if a file is the needed one: it has DWARF, and the needed build id or, if that is unknown,
- * the needed checksum.
+ * True if a file is the needed one. It must have DWARF, and the needed build id or, if no build id
+ * is known, the needed checksum.
  */
 static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
 {
@@ -255,7 +255,7 @@ static bool is_needed(const struct file_need *need, int fd, const struct debug_f
 int elf_object__add_debug(struct elf_object *obj, int fd)
 {
 	struct debug_facts facts = {0};
-	/* Kernel modules may be compressed. */
+	/* dwelf_elf_begin() also unpacks files that are compressed as a whole: kernel modules. */
 	Elf *elf = obj->fd < 0 ? dwelf_elf_begin(fd) : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int err = -ENOENT;
 
@@ -309,8 +309,8 @@ static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
 }
 
 /*
- * Resolves anchors that are symbols. Each covers the addresses from its symbol to the end of the
- * address space.
+ * Finds the address and size of each anchor that is a symbol. Such an anchor covers all addresses
+ * from its symbol on.
  */
 static void resolve_symbols(struct elf_object *obj)
 {
@@ -330,7 +330,7 @@ static void resolve_symbols(struct elf_object *obj)
 	}
 }
 
-/* Finds all anchors in obj->mod, which is open. */
+/* Finds the anchors (sections or symbols) in obj->mod, and sets their `vaddr` and `bytes`. */
 static void resolve_anchors(struct elf_object *obj)
 {
 	GElf_Addr bias;
@@ -348,9 +348,9 @@ static void resolve_anchors(struct elf_object *obj)
 }
 
 /*
- * Opens the files in libdwfl at base 0, so that libdwfl's addresses are those in the file, even for
- * ET_DYN. Files with anchors get another base: a relocatable file's first section must not be at 0,
- * which libdwfl takes for "not loaded".
+ * Opens the object's files in libdwfl at base 0, so that libdwfl's addresses are those in the file,
+ * even for ET_DYN. Files with anchors get another base: in a relocatable file, libdwfl would take a
+ * section at address 0 for one that is not loaded.
  */
 static void open_dwfl(struct elf_object *obj)
 {
@@ -394,7 +394,10 @@ static enum server_unreadable unreadable_by(int err)
 	}
 }
 
-/* If elfutils cannot unpack the debug sections of a file, replaces the file by an unpacked copy. */
+/*
+ * If elfutils cannot unpack the debug sections of the file *fd, replaces *fd by an unpacked copy of
+ * the file. Sets obj->unreadable if that fails.
+ */
 static void unpack(struct elf_object *obj, int *fd)
 {
 	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &obj->unpacked_bytes, &copy);
@@ -418,7 +421,7 @@ static void unpack_files(struct elf_object *obj)
 	unpack(obj, &obj->alternate_fd);
 }
 
-/* Loads DWARF, which may take seconds. */
+/* Loads DWARF and indexes it for names of this kind, which may take seconds. */
 static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
 	Dwarf_Addr bias;
@@ -449,7 +452,8 @@ void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_lev
 }
 
 /*
- * Converts a load address to libdwfl's address, by the anchors. Returns 0 if no anchor covers it.
+ * Converts an address in the running kernel to libdwfl's address, by means of the anchors. Returns
+ * 0 if no anchor covers the address.
  */
 static uint64_t translate(const struct elf_object *obj, uint64_t addr)
 {
@@ -468,7 +472,10 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 
 	if (obj->anchor_cnt)
 		return translate(obj, offset);
-	/* Round to whole pages: a mapping also has bytes just before and after its segment. */
+	/*
+	 * Extend each segment to whole pages: its mapping also contains the bytes of the file just
+	 * before and after it.
+	 */
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];
 

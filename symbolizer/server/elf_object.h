@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper, since a
- * malicious file may crash the process that reads it.
+ * One ELF file with its separate debug files, opened by libdwfl. This code runs in the helper,
+ * since a malicious file may crash the process that reads it.
  */
 #ifndef SYMBOLIZER_SERVER_ELF_OBJECT_H
 #define SYMBOLIZER_SERVER_ELF_OBJECT_H
@@ -23,22 +23,22 @@ struct segment {
 	bool is_code;
 };
 
-/* The PT_TLS segment: the initial thread-local data, of which each thread has a copy. */
+/* The PT_TLS segment. It contains the initial thread-local data; each thread gets a copy of it. */
 struct thread_part {
 	uint64_t vaddr;
-	uint64_t bytes; /* size of the segment in memory; 0 if the file has none */
+	uint64_t bytes; /* size of the segment in memory; 0 if the file has no PT_TLS segment */
 	uint64_t align;
 };
 
 /*
- * A section or symbol of a file that is loaded elsewhere than its ELF addresses say: the kernel is
- * relocated as a whole, modules section by section.
+ * A section or symbol of vmlinux or of a kernel module, with its load address. These files are not
+ * loaded to the addresses in the file: vmlinux is relocated as a whole, modules section by section.
  */
 struct anchor {
 	char *name;
-	uint64_t addr;  /* address at which the kernel loaded it */
-	uint64_t vaddr; /* address that libdwfl assigns to it */
-	uint64_t bytes; /* size in bytes; 0 if it was not found in the file */
+	uint64_t addr;  /* address of the section or symbol in the running kernel */
+	uint64_t vaddr; /* address that libdwfl assigns to the section or symbol */
+	uint64_t bytes; /* size of the section or symbol; 0 if it was not found in the file */
 };
 
 struct elf_object {
@@ -56,8 +56,8 @@ struct elf_object {
 	size_t anchor_cap;
 	struct file_need need;
 	/*
-	 * The following fields, up to no_dwarf, are set on first use, and again after a debug file
-	 * was added.
+	 * The fields from dwfl to no_dwarf are set on first use, and again after a debug file was
+	 * added.
 	 */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
@@ -65,42 +65,46 @@ struct elf_object {
 	struct dwarf_index *dwarf;
 	struct variable_index *variables;
 	bool no_dwarf;
-	bool has_dwarf; /* one of the files has DWARF, whether it can be read or not */
-	bool unpacked;  /* compressed sections were searched for after the latest file was added */
-	uint64_t unpacked_bytes; /* total size of the unpacked copies of the files of this object */
+	bool has_dwarf;          /* one of the files has DWARF, which is perhaps unreadable */
+	bool unpacked;           /* unpack_files() was called since the latest file was added */
+	uint64_t unpacked_bytes; /* total size of the unpacked copies of this object's files */
 	enum server_unreadable unreadable;
 };
 
 /*
- * Opens an ELF file. Takes over fd, even on failure. Returns -ENOEXEC if it is not a usable ELF
- * file.
+ * Creates an object for an ELF file. Takes over fd, even on failure. Returns 0, -ENOMEM, or
+ * -ENOEXEC if it is not a usable ELF file.
  */
 int elf_object__new(int fd, const char *name, struct elf_object **ret);
-/* Creates an object without an ELF file, for a debug file with this build id. */
+/*
+ * Creates an object without an ELF file. It needs the debug file with this build id, which is added
+ * by elf_object__add_debug(). Fails only with -ENOMEM.
+ */
 int elf_object__new_absent(const char *build_id, const char *name, struct elf_object **ret);
 int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t addr);
 void elf_object__free(struct elf_object *obj);
 
 /*
- * Offers a file that may be obj->need; takes over fd. If it is the needed file, uses it, updates
- * obj->need and returns 0. Otherwise returns -ENOENT, or -ENOMEM if memory is short.
+ * Adds a debug file if it is the one that obj->need describes. Takes over fd, even on failure. If
+ * the file was added, sets obj->need to the file that is needed next, if any, and returns 0.
+ * Otherwise returns -ENOENT, or -ENOMEM if memory is short.
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
 /*
- * Loads the symbols for names of this kind, and the DWARF if `level` needs it. Loads less if memory
- * is short or the file is damaged.
+ * Loads the symbols for names of this kind and, if `level` is NAME_FULL, the DWARF. Skips what
+ * cannot be loaded because memory is short or the file is damaged.
  */
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 
 /*
  * Converts a file offset to an ELF virtual address; returns the offset itself if it is in no code
- * segment. If the object has anchors, converts a load address to libdwfl's address instead; returns
- * 0 if no anchor covers it.
+ * segment. If the object has anchors, `offset` is an address in the running kernel, which is
+ * converted to libdwfl's address; returns 0 if no anchor covers it.
  */
 uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset);
 
-/* True if a segment contains the address, including zero-filled memory. */
+/* True if a loaded segment, including its zero-filled memory, contains the address. */
 bool elf_object__has(const struct elf_object *obj, uint64_t vaddr);
 
 #endif

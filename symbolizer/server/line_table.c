@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs the line number program in .debug_line, DWARF 2 to 5. */
+/* Runs the line number programs of DWARF 2 to 5 (.debug_line). */
 #include "symbolizer/server/line_table.h"
 
 #include <dwarf.h>
@@ -30,9 +30,9 @@ struct row {
 };
 
 struct sequence {
-	struct row row;  /* current row: registers of the line number state machine */
-	struct row last; /* the row before the current one */
-	/* begun: `last` is valid; is_live: the linker has not removed this code */
+	struct row row;  /* current row: the registers of the line number program */
+	struct row last; /* the row that was added last */
+	/* begun: `last` is valid; is_live: this is code that the linker has not removed */
 	bool begun, is_live;
 };
 
@@ -72,7 +72,7 @@ static uint64_t get_leb128(struct reader *in, bool is_signed)
 	return value;
 }
 
-/* Returns a reader of the next `bytes` bytes of `in`, and advances `in` to the byte after them. */
+/* Returns a reader for the next `bytes` bytes of `in`, and moves `in` behind these bytes. */
 static struct reader part_of(struct reader *in, uint64_t bytes)
 {
 	struct reader part = *in;
@@ -110,8 +110,8 @@ static bool read_header(struct reader *section, struct program *ret)
 }
 
 /*
- * Adds the range from the previous row's address to this row's address, with the previous row's
- * file and line.
+ * Adds a row: the address range from the previous row to this row gets the file and line of the
+ * previous row. Adds nothing in code that the linker has removed.
  */
 static int add_row(struct sequence *seq, const struct range_table *code, struct range_table *table)
 {
@@ -214,7 +214,7 @@ static int run_program(struct program *program, const struct range_table *code,
 	return in->bad && !err ? -EBADMSG : err;
 }
 
-/* Returns .debug_line as libdw sees it: uncompressed and, in relocatable files, relocated. */
+/* Returns the section .debug_line, uncompressed and relocated by libdw; NULL if there is none. */
 static Elf_Data *find_section(Dwarf *dwarf)
 {
 	Elf *elf = dwarf_getelf(dwarf);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a compilation unit's line table, without the rows of functions that the linker removed.
- * libdw's own reader returns these rows, too; they begin at 0 or at another invalid address, and
- * may overlap real code.
+ * Reads a compilation unit's line table, except the rows of functions that the linker has removed.
+ * These rows begin at address 0 or at another invalid address, and may overlap real code; libdw's
+ * own reader does not leave them out.
  */
 #ifndef SYMBOLIZER_SERVER_LINE_TABLE_H
 #define SYMBOLIZER_SERVER_LINE_TABLE_H
@@ -13,21 +13,22 @@
 #include "base/addr_ranges.h"
 
 /*
- * True if addr is in a code section. If `code` is empty (sections unknown), true unless addr is 0.
+ * True if addr is in one of the code sections `code`. If `code` is empty, the sections are unknown:
+ * then true unless addr is 0.
  */
 bool code_is_live(const struct range_table *code, uint64_t addr);
 
 /*
- * Adds a range to *ret for each row of the line table, except rows of code that the linker has
- * removed. The caller must call range_table_finish() afterwards. Returns 0, -ENOMEM, or -EBADMSG if
- * the rest of the table is unreadable.
+ * Adds an address range to *ret for each row of the line table of `unit`, except for code that the
+ * linker has removed. The caller must call range_table_finish() afterwards. Returns 0, -ENOMEM, or
+ * -EBADMSG if the table is damaged; then *ret has the rows before the damage.
  */
 int line_table_read(Dwarf *dwarf, Dwarf_Die *unit, const struct range_table *code,
 		    struct range_table *ret);
 
 /*
- * Extracts the file number (an index in the unit) from a range's value; line_table_line() extracts
- * the line.
+ * Extracts the file number (an index into the unit's file table) from the value of a range.
+ * line_table_line() extracts the line number.
  */
 static inline uint32_t line_table_file(uint64_t value)
 {

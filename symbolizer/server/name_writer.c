@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names code addresses by function, inlined calls and lines, and data addresses by variable. */
+/* Looks up code addresses (function, inlined calls, lines) and addresses of variables. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* The function and the inlined calls that contain an address, outermost first. */
+/* DIEs of the function and of the inlined calls that contain an address, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;
 };
 
-/* Maximum nesting of lexical blocks and inlined calls. Real programs have fewer levels. */
+/* Maximum nesting depth of lexical blocks and inlined calls. In real programs, it is lower. */
 #define STEPS_MAX 512
 
-/* Finds the child DIE of `parent` that contains pc and may contain inlined calls. */
+/* Finds the child DIE of `parent` that contains pc and is an inlined call or a block of code. */
 static bool enter_child(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *ret)
 {
 	const char *before = parent->addr;
@@ -71,7 +71,7 @@ static void put_name(struct message *msg, const char *name)
 	free(readable);
 }
 
-/* Writes the name of a symbol. Cuts off its version: "fgetpos" for fgetpos@@GLIBC_2.2.5. */
+/* Writes the name of a symbol without its version: "fgetpos" for fgetpos@@GLIBC_2.2.5. */
 static void put_symbol(struct message *msg, const char *name)
 {
 	const char *version = name ? strchr(name, '@') : NULL;
@@ -81,7 +81,7 @@ static void put_symbol(struct message *msg, const char *name)
 	free(bare);
 }
 
-/* Writes the file and line of an inlined call: where the caller's source makes the call. */
+/* Writes the file and line where an inlined function is called. */
 static void put_call_site(struct message *msg, Dwarf_Die *die)
 {
 	Dwarf_Word file = 0, line = 0;
@@ -117,7 +117,9 @@ static uint64_t function_start(Dwarf_Die *function, uint64_t pc)
 	return start;
 }
 
-/* Names the outermost function from the symbol table, or from DWARF if it has no symbol. */
+/*
+ * The name of the outermost function comes from the symbol table or, without a symbol, from DWARF.
+ */
 void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, struct message *msg)
 {
 	uint64_t pc = elf_object__vaddr(obj, offset), bias = 0;
@@ -155,14 +157,14 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 		put_line(msg, &found);
 }
 
-/* Returns the ELF virtual address of a variable, or 0 if the variable is not in the file. */
+/* Returns the ELF virtual address of a variable; 0 if no segment of the file contains it. */
 static uint64_t variable_vaddr(const struct elf_object *obj, enum name_kind kind, uint64_t offset,
 			       uint64_t anchor)
 {
 	const struct thread_part *part = &obj->thread_part;
 	uint64_t vaddr;
 
-	/* The addresses of variables in kernel files are unknown: see struct anchor. */
+	/* Not supported for kernel files: their anchors are only for code. */
 	if (obj->anchor_cnt)
 		return 0;
 	if (kind == NAME_OF_TLS) {
@@ -183,7 +185,7 @@ static void find_declaration(const struct elf_object *obj, enum name_kind kind, 
 			     ret);
 }
 
-/* Finds the name and start of a variable in the symbol table, and its declaration in DWARF. */
+/* The name and start of the variable come from the symbol table, its declaration from DWARF. */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg)
 {

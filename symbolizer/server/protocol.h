@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages between the library and the process that parses files. There is one request at a time;
- * each is answered before the next is read.
+ * Messages between the symbolizer library and its helper, the process that parses ELF files. The
+ * helper handles one request at a time, and answers it before it reads the next one.
  *
  *   OPEN  id, name, build id, anchor count, per anchor: name, address; fd of the file
  *                                              → OPENED  id, status, build id, need
@@ -11,18 +11,20 @@
  *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
- * An OPEN without a file opens a module for which only a debug file is used: the debug file with
- * the given "build id". An "offset" is the file offset of an instruction, or a load address if the
- * file has anchors. "vaddr" is the ELF virtual address of the instruction, and "start" that of its
- * function (equal to "vaddr" if unknown). Frames are innermost first; all but the last are inlined.
- * "need" describes a separate debug file that the module could use: its kind, build id, file name
- * and checksum.
+ * An OPEN without a file opens a module for which only a debug file is used: the one with the given
+ * "build id". For code, "offset" is the file offset of an instruction or, if the file has anchors,
+ * its address in the running kernel. "vaddr" is the ELF virtual address of the instruction, and
+ * "start" the ELF virtual address of its function (equal to "vaddr" if unknown). Frames are
+ * innermost first; all but the last are inlined. "need" describes a separate debug file that the
+ * module could use: its kind, build id, file name and checksum. "unreadable" is an enum
+ * server_unreadable.
  *
- * For variables, "anchor" is the file offset of an instruction; "offset" minus "anchor" is the
- * variable's distance from that instruction in memory, even where the file has no content. For
- * thread-local variables, "offset" is the distance from the thread pointer. The answer has one
- * frame, with file and line of the declaration; "vaddr" is 0 if no segment of the file contains the
- * variable, or if the file has anchors.
+ * For global variables, "anchor" is the file offset of any instruction of the file, and "offset"
+ * minus "anchor" is the distance of the variable from that instruction in memory. So "offset" need
+ * not be an offset in the file: zero-filled memory is not in the file. For thread-local variables,
+ * "offset" is the distance from the thread pointer. The answer has one frame, with the file and
+ * line of the variable's declaration. "vaddr" is 0 if no segment of the file contains the variable,
+ * or if the file has anchors.
  */
 #ifndef SYMBOLIZER_SERVER_PROTOCOL_H
 #define SYMBOLIZER_SERVER_PROTOCOL_H
@@ -41,13 +43,17 @@ enum server_message {
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
 
-/* Level of detail of names. Reading symbol tables is fast; reading DWARF may take seconds. */
+/*
+ * Level of detail of names: none, symbol tables only, or also DWARF. Reading symbol tables is fast;
+ * reading DWARF may take seconds.
+ */
 enum name_level { NAME_NONE, NAME_SYMBOL, NAME_FULL };
 
 enum server_need {
 	NEED_NOTHING,
-	NEED_DEBUG,     /* a file with the DWARF and symbols that the module's file lacks */
-	NEED_ALTERNATE, /* the file to which dwz moved DWARF that several files share */
+	/* the file with the DWARF and symbols that were stripped from the module's file */
+	NEED_DEBUG,
+	NEED_ALTERNATE, /* the file into which dwz has moved DWARF that several files share */
 };
 
 /* Reasons why a file's DWARF cannot be used. */
@@ -61,8 +67,8 @@ enum server_unreadable {
 };
 
 /*
- * A debug file that the module needs: identified by build id (hex) if known, else by name and CRC.
- * With NEED_NOTHING all strings are NULL.
+ * A debug file that a module needs. The right file has the build id `build_id` (in hex) or, if that
+ * is NULL, the CRC `crc`. If `kind` is NEED_NOTHING, both strings are NULL.
  */
 struct file_need {
 	enum server_need kind;
@@ -72,8 +78,8 @@ struct file_need {
 };
 
 /*
- * Maximum names per request, frames per name, and bytes of a build id. The library rejects answers
- * that exceed these limits.
+ * Maximum numbers of names per request, of frames per name, and of bytes of a build id. The library
+ * rejects answers that exceed these limits.
  */
 #define SERVER_OFFSETS_MAX 1024
 #define SERVER_FRAMES_MAX 64

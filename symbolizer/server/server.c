@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the client's requests and sends answers. */
+/* Handles the requests of symbolizer/client.c. */
 #include "symbolizer/server/server.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@
 
 struct symbol_server {
 	int sock;
-	struct elf_object **objects; /* objects, indexed by the module's id; NULL if not open */
+	/* open objects, indexed by the module's id; NULL if not open */
+	struct elf_object **objects;
 	size_t cnt, cap;
 };
 
@@ -165,7 +166,7 @@ void symbolizer_server_main(int sock)
 {
 	struct symbol_server server = {.sock = sock};
 
-	/* Stop elfutils from downloading files, since this process must not wait for a network. */
+	/* Prevent elfutils from downloading files: this process must not wait for a network. */
 	unsetenv("DEBUGINFOD_URLS");
 	elf_version(EV_CURRENT);
 	helper_serve(sock, handle, &server);

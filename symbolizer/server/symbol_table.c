@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds symbols by address. libdwfl's own look-up walks the whole table for each address: too slow
- * for a thousand addresses in a library with a million symbols.
+ * Finds symbols by address. libdwfl's own look-up walks the whole symbol table for each address,
+ * which is too slow for a thousand addresses in a library with a million symbols.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -21,11 +21,11 @@ struct entry {
 
 struct symbol_table {
 	enum name_kind kind;
-	const char *file; /* source file of the local symbols that are being added */
+	const char *file; /* while symbols are added: source file of the current local symbols */
 	struct entry *entries;
 	size_t cnt;
-	struct range_table sized;  /* symbols with a size; value: index of the entry */
-	struct range_table labels; /* symbols without a size, each up to the end of its section */
+	struct range_table sized;  /* symbols with a size; value: index in `entries` */
+	struct range_table labels; /* symbols without a size: ranges up to the end of the section */
 	struct range_table sections;
 };
 
@@ -63,7 +63,7 @@ static bool is_code(const GElf_Sym *sym, GElf_Word shndx, const char *name)
 
 	if (!name || !*name || shndx == SHN_UNDEF)
 		return false;
-	/* Skip mapping symbols of arm assemblers: $x marks code, $d data. */
+	/* Skip mapping symbols of arm assemblers: $x marks the start of code, $d of data. */
 	if (name[0] == '$' && strchr("xdat", name[1]) && (!name[2] || name[2] == '.'))
 		return false;
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
@@ -119,7 +119,7 @@ static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 	if (table->kind != NAME_OF_CODE || !is_code(&sym, shndx, name))
 		return 0;
 	section = range_table_next(&table->sections, addr, NULL);
-	/* Skip data. In a file without section headers, data symbols cannot be recognised. */
+	/* Skip symbols outside code sections, unless the file has no section headers. */
 	if (!section && table->sections.cnt)
 		return 0;
 	table->entries[table->cnt] = (struct entry){
@@ -216,8 +216,8 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 	if (!found) {
 		found = find_in(table, &table->labels, addr);
 		/*
-		 * A symbol without a size ends where the next sized symbol begins. It does not name
-		 * code after the sized symbol.
+		 * Reject a symbol without a size if a symbol with a size ends between its start and
+		 * addr: code after a sized symbol does not belong to an earlier symbol.
 		 */
 		if (found && found->start < range_table_max_end(&table->sized, addr))
 			found = NULL;

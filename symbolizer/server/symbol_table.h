@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A module's symbols of one kind (code or variables), for look-up by address. Thread-local
- * variables are looked up by their offset in the thread-local block. A symbol with a size does not
- * match addresses beyond its end.
+ * A module's symbols of one kind (functions, variables or thread-local variables), for look-up by
+ * address. Thread-local variables are looked up by their offset in the PT_TLS segment. A symbol
+ * with a size is not found for addresses beyond its end.
  */
 #ifndef SYMBOLIZER_SERVER_SYMBOL_TABLE_H
 #define SYMBOLIZER_SERVER_SYMBOL_TABLE_H
@@ -16,7 +16,7 @@ struct symbol_table;
 
 struct symbol {
 	uint64_t start;
-	const char *name; /* name as in the file; valid as long as the module */
+	const char *name; /* name as in the file; valid as long as the Dwfl_Module */
 	const char *file; /* source file of a local symbol; NULL if global or unknown */
 };
 

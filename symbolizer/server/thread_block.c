@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes thread-local storage offsets by each machine's ABI, with the alignment of glibc and
- * musl.
+ * Computes offsets in thread-local storage by the ABI of each machine, and with the alignment rules
+ * of glibc and musl.
  */
 #include "symbolizer/server/thread_block.h"
 
 #include <elf.h>
 
 /*
- * Size, in bytes, of the header that aarch64 has at the thread pointer. The program's thread-local
- * block follows the header.
+ * Size, in bytes, of the header to which the thread pointer of aarch64 points. The program's
+ * thread-local block follows this header.
  */
 #define HEAD_BYTES 16
 
@@ -25,7 +25,9 @@ uint64_t thread_block_offset(const struct thread_part *part, unsigned int machin
 
 	if (!align)
 		align = 1;
-	/* The alignment makes the block's address and p_vaddr equal modulo `align`. */
+	/*
+	 * The loader places the block so that its address is congruent to p_vaddr modulo `align`.
+	 */
 	first = -part->vaddr & (align - 1);
 	if (machine == EM_X86_64) {
 		offset = part->bytes > first ? part->bytes - first : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds thread-local variables of a program. Variables of libraries are not found: the dynamic
- * linker places their thread-local blocks at run time, and the files do not show where.
+ * Finds thread-local variables of a program. Those of libraries are not found: the dynamic linker
+ * decides at run time where their thread-local blocks are.
  */
 #ifndef SYMBOLIZER_SERVER_THREAD_BLOCK_H
 #define SYMBOLIZER_SERVER_THREAD_BLOCK_H
@@ -9,9 +9,9 @@
 #include "symbolizer/server/elf_object.h"
 
 /*
- * Converts a distance from the thread pointer to an offset in the program's PT_TLS segment. For an
- * address outside the segment, or on an unknown machine, returns an offset beyond the segment's
- * end.
+ * Converts the distance of an address from the thread pointer to an offset in the program's PT_TLS
+ * segment. If the address is outside the segment, or `machine` (e_machine) is unknown, returns an
+ * offset beyond the segment's end.
  */
 uint64_t thread_block_offset(const struct thread_part *part, unsigned int machine,
 			     uint64_t distance);

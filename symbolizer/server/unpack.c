@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a file section by section. In the copy, unpacked sections have offsets beyond the end of
- * the original file.
+ * Copies a file section by section. In the copy, sections have the same offsets as in the original
+ * file, except unpacked sections, which follow beyond the end of the original file.
  */
 #include "symbolizer/server/unpack.h"
 
@@ -22,7 +22,7 @@
 #define COMPRESSED_BY_ZSTD 2
 #define ALIGNMENT 16
 
-/* Total size of all open copies, in bytes */
+/* Total size, in bytes, of all copies that are open. */
 static uint64_t copied_bytes;
 
 struct copy {
@@ -33,7 +33,7 @@ struct copy {
 	size_t header_cnt;
 };
 
-/* Returns the bytes of a section as stored in the file, without decompression. */
+/* Returns the bytes of a section as stored in the file, without decompression; NULL on failure. */
 static Elf_Data *raw_data(Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
@@ -41,7 +41,7 @@ static Elf_Data *raw_data(Elf_Scn *scn)
 	return data && data->d_buf ? data : NULL;
 }
 
-/* Reads a section's compression header; returns false if it is not compressed. */
+/* Reads a section's compression header. Returns false if the section is not compressed. */
 static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 {
 	const Elf64_Shdr *header = elf64_getshdr(scn);
@@ -57,8 +57,8 @@ static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 }
 
 /*
- * Returns 0 if the file has a section that must be unpacked here, -ENOENT if it has none, or
- * -EOPNOTSUPP if a section is compressed in an unknown way.
+ * Returns 0 if the file has a section that must be unpacked because elfutils cannot, -ENOENT if it
+ * has no such section, or -EOPNOTSUPP if a section is compressed in an unknown way.
  */
 static int find_compressed(Elf *elf)
 {
@@ -68,7 +68,7 @@ static int find_compressed(Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!compression_of(scn, &compressed) || compressed.ch_type == ELFCOMPRESS_ZLIB)
 			continue;
-		/* Newer versions of elfutils can unpack zstd if they were built with zstd. */
+		/* Try elfutils: newer versions can unpack zstd if they were built with zstd. */
 		if (elf_compress(scn, 0, 0) >= 0)
 			return -ENOENT;
 		return compressed.ch_type == COMPRESSED_BY_ZSTD ? 0 : -EOPNOTSUPP;
@@ -85,7 +85,7 @@ static int write_at(const struct copy *copy, uint64_t offset, const void *bytes,
 	return write_all(copy->fd, bytes, len);
 }
 
-/* Unpacks all zstd frames of the input. Fails unless the result is exactly `bytes` bytes. */
+/* Unpacks all zstd frames of the input. Returns -EBADMSG unless the result has `bytes` bytes. */
 static int unpack_frames(const struct copy *copy, ZSTD_DCtx *context, ZSTD_inBuffer *in,
 			 uint64_t bytes)
 {
@@ -130,7 +130,7 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	return err;
 }
 
-/* True if a section must be copied. Code is left out, since names do not depend on it. */
+/* True if a section must be copied. Code is not copied, since it is not needed to find names. */
 static bool is_copied(const Elf64_Shdr *header)
 {
 	return header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL &&
@@ -148,7 +148,7 @@ static int copy_section(struct copy *copy, Elf_Scn *scn, Elf64_Shdr *header)
 	return data ? write_at(copy, header->sh_offset, data->d_buf, data->d_size) : 0;
 }
 
-/* Writes the ELF header, with the new offset of the section table, and the program headers. */
+/* Writes the ELF header with the new offset of the section headers, then the program headers. */
 static int copy_headers(struct copy *copy)
 {
 	Elf64_Ehdr *from = elf64_getehdr(copy->elf), header;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scans all units once, since DWARF has no table of variables by address. Skips the DIEs of
- * functions and types.
+ * Makes an index of variables by address, which DWARF does not have. Reads all units once, but
+ * skips the DIEs inside functions and types.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include "base/addr_ranges.h"
 #include "symbolizer/server/variable_index.h"
 
-/* Maximum nesting of namespaces. */
+/* Maximum depth of nested namespaces. */
 #define DEPTH_MAX 16
 /*
- * Maximum DIEs read; reading them takes about half a second. In larger files, declarations of some
- * variables are not found.
+ * Maximum number of DIEs read per file, which takes about half a second. In files with more DIEs,
+ * the declarations of some variables are not found.
  */
 #define DIES_MAX (4 << 20)
 
 struct variable_index {
 	Dwarf *dwarf;
-	/* a range of one byte at the start of each variable; value: offset of the variable's DIE */
+	/* address range of each variable's first byte; value: offset of the variable's DIE */
 	struct range_table variables[NAME_KIND_CNT];
 	size_t die_cnt;
 };
@@ -31,7 +31,7 @@ static bool is_thread_address(unsigned int op)
 	return op == DW_OP_form_tls_address || op == DW_OP_GNU_push_tls_address;
 }
 
-/* Reads an operand. It may be an index into DWARF 5's address table, which clang uses. */
+/* Reads an operand. With clang, it may be an index into the address table of DWARF 5. */
 static bool read_operand(Dwarf_Attribute *attr, const Dwarf_Op *op, Dwarf_Word *ret)
 {
 	Dwarf_Attribute entry;
@@ -128,8 +128,8 @@ void variable_index__free(struct variable_index *index)
 }
 
 /*
- * Returns a variable's source file. Also handles file number 0, which is valid since DWARF 5, but
- * which libdw rejects.
+ * Returns the source file that declares a variable; NULL if unknown. Also handles file number 0,
+ * which is valid since DWARF 5, but which dwarf_decl_file() rejects.
  */
 static const char *file_of(Dwarf_Die *die)
 {
