@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reading of script frames in a fake CPython 3.11, whose objects are arrays of words. Memory
- * that is not readable must end a walk, and not the test.
+ * Tests reading the script frames of a fake CPython 3.11, whose objects are arrays of 64-bit words.
+ * Unreadable memory must end a walk, but not crash the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static union {
 } runtime;
 extern const uint8_t _PyRuntime[sizeof(runtime)] __attribute__((alias("runtime")));
 
-/* As in CPython: 0 once it has begun to end. */
+/* Result of Py_IsInitialized(): 0 while CPython shuts down. */
 static int initialized = 1;
 
 int Py_IsInitialized(void);
@@ -45,7 +45,7 @@ int Py_IsInitialized(void)
 	return initialized;
 }
 
-/* A string or bytes object. */
+/* The memory of a string or bytes object of CPython. */
 struct text {
 	uint64_t words[64];
 };
@@ -58,15 +58,14 @@ struct fake_code {
 };
 
 static struct account *account;
-static uint64_t
-	began_ns; /* accounts that a process has one after another do not begin at one time */
+static uint64_t began_ns; /* unique for each account: a process may have several in turn */
 static uint64_t state_of_thread[20], holder[2], frames[3][10];
 static struct fake_code codes[2];
 static struct script_walk walk;
 
 static void put_text(struct text *text, const char *chars, size_t len, size_t head)
 {
-	text->words[1] = BAD; /* the type, a pointer that is not copied */
+	text->words[1] = BAD; /* pointer to the type; the agent does not copy it */
 	text->words[OBJECT_SIZE / 8] = len;
 	if (head != BYTES_DATA)
 		text->words[STRING_STATE / 8] = 1 << 2 | 1 << 5 | 1 << 6;
@@ -85,7 +84,9 @@ static void put_code(struct fake_code *code, const char *name, uint32_t first_li
 	put_text(&code->lines, "\x80\x00\xe0\x00\x00", 5, BYTES_DATA);
 }
 
-/* Frame i runs a code object; the last frame of a run of the evaluation loop has a mark. */
+/*
+ * Fills frames[i], which runs `code`. ends: the frame is the outermost one of an evaluation loop.
+ */
 static void put_frame(unsigned int i, const struct fake_code *code, bool ends)
 {
 	frames[i][32 / 8] = (uint64_t)code;
@@ -94,7 +95,9 @@ static void put_frame(unsigned int i, const struct fake_code *code, bool ends)
 	((uint8_t *)frames[i])[68] = ends;
 }
 
-/* Makes an account, and a thread that runs two calls of codes[0] and one of codes[1]. */
+/*
+ * Makes an account, and Python frames for this thread: two calls of codes[0], called by codes[1].
+ */
 static int begin(void **ret)
 {
 	pthread_key_t key;
@@ -135,7 +138,7 @@ static uint32_t find(void)
 	return scripts_find(account, NATIVE, &walk, NULL);
 }
 
-/* Returns the number of script frames of a stack, innermost first in ret. */
+/* Stores the script frames of a stack in `ret`, innermost first. Returns their number. */
 static size_t path_of(uint32_t number, uint64_t *ret)
 {
 	size_t cnt = 0;
@@ -153,7 +156,7 @@ static bool read_account(void *arg, uint64_t addr, void *buf, size_t len)
 	return true;
 }
 
-/* Checks the name, path and line of a stored frame, which are read from the account alone. */
+/* Checks the name, file and line of a frame. Reads only the account, as memleak does. */
 static void assert_place(uint64_t frame, const char *name, uint32_t line)
 {
 	const struct object_memory memory = {read_account, NULL};
@@ -175,7 +178,9 @@ static void test_frames(void **ret)
 	uint64_t path[8];
 
 	assert_int_equal(path_of(number, path), 3);
-	/* The second entry of the table of lines is two lines below the first one. */
+	/*
+	 * The instruction of each frame is in the second entry of the line table: first line + 2.
+	 */
 	assert_place(path[0], "recurse", 12);
 	assert_place(path[2], "main", 32);
 	assert_int_equal(path[1], path[0] | MEMLEAK_FRAME_EXACT);
@@ -185,7 +190,7 @@ static void test_frames(void **ret)
 	assert_int_equal(account->stack_cnt, 1);
 }
 
-/* Stacks differ if only the line differs, or if another code object took the address. */
+/* A stack is new if only a line has changed, or if other code is at the same address. */
 static void test_changes(void **ret)
 {
 	uint32_t first = find(), second, third;
@@ -205,8 +210,8 @@ static void test_changes(void **ret)
 }
 
 /*
- * Another code object took the address, and each of its parts, while all counts and the first line
- * are the same. An equal code object at another address has the same copy.
+ * A code object is replaced at its address by one with equal counts and first line: its copy must
+ * not be reused. An equal code object at another address must reuse the copy.
  */
 static void test_reused(void **ret)
 {
@@ -233,7 +238,10 @@ static void test_reused(void **ret)
 	assert_int_not_equal(ACCOUNT_SCRIPT_CODE(path[2]), ACCOUNT_SCRIPT_CODE(path[0]));
 }
 
-/* Texts that differ in two words are told apart: no difference of one word undoes the other. */
+/*
+ * Names that differ in two 64-bit words must not have equal hashes: the differences must not cancel
+ * out.
+ */
 static void test_alike(void **ret)
 {
 	uint64_t first[8], path[8];
@@ -252,7 +260,10 @@ static void test_alike(void **ret)
 	assert_place(path[0], "r0_column4", 22);
 }
 
-/* The account has no address of an object: a proof would take it for a pointer to the object. */
+/*
+ * The agent's memory (its account) must not contain addresses of Python objects: a proof would take
+ * them for pointers to the objects.
+ */
 static void test_no_addresses(void **ret)
 {
 	const uint64_t *words = region(account, ACCOUNT_CODES);
@@ -264,7 +275,9 @@ static void test_no_addresses(void **ret)
 		assert_int_not_equal(words[i], BAD);
 }
 
-/* While CPython ends, it frees the states of threads that still run. */
+/*
+ * No frames are read while CPython shuts down, since it frees the thread states of running threads.
+ */
 static void test_ending(void **ret)
 {
 	initialized = 0;
@@ -273,7 +286,9 @@ static void test_ending(void **ret)
 	assert_int_not_equal(find(), NATIVE);
 }
 
-/* Each pointer of the way is bad in turn. Frames before a bad one are kept, and the stack is cut.
+/*
+ * Each pointer on the way to the frames is bad in turn. The frames before the bad pointer are
+ * stored, and the last of them is marked as the end of a truncated stack.
  */
 static void test_bad_pointers(void **ret)
 {
@@ -296,7 +311,7 @@ static void test_bad_pointers(void **ret)
 	}
 }
 
-/* A code object that cannot be copied whole is a frame without a name. */
+/* If a code object cannot be copied completely, its frames are stored without a name. */
 static void test_bad_names(void **ret)
 {
 	const struct object_memory memory = {read_account, NULL};
@@ -317,7 +332,10 @@ static void test_bad_names(void **ret)
 	}
 }
 
-/* Without room for copies or frames, the stack has what fits, and the loss is counted. */
+/*
+ * If there is no room for a copy of a code object, its frames have no name. If there is no room for
+ * frames, they are left out. Each loss is counted.
+ */
 static void test_no_room(void **ret)
 {
 	uint64_t path[8];
@@ -333,7 +351,10 @@ static void test_no_room(void **ret)
 	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 2);
 }
 
-/* The state of another thread is not used, nor is a key that is not set. */
+/*
+ * No frames are read by way of another thread's state, or if CPython's thread-local key is not
+ * created.
+ */
 static void test_other_thread(void **ret)
 {
 	state_of_thread[152 / 8]++;
@@ -343,7 +364,7 @@ static void test_other_thread(void **ret)
 	assert_int_equal(find(), NATIVE);
 }
 
-/* A longer chain of frames is cut at the maximum. */
+/* An endless chain of frames is truncated at the maximum. */
 static void test_deep(void **ret)
 {
 	static uint64_t path[MEMLEAK_SCRIPT_FRAMES_MAX + 1];
@@ -353,7 +374,7 @@ static void test_deep(void **ret)
 	assert_int_equal(path[MEMLEAK_SCRIPT_FRAMES_MAX - 1], path[0] | ACCOUNT_SCRIPT_CUT);
 }
 
-/* Pages found readable are not checked again until memory is unmapped. */
+/* A page that was found readable is not checked again, until the agent is told of an unmap. */
 static void test_unmapped(void **ret)
 {
 	struct readable readable = {0};

@@ -16,7 +16,7 @@
 
 #include "tests/unit/lib/random.h"
 
-/* No library that this test could link contains the agent's code, so include its sources. */
+/* The agent's code is in no library that this test could link, so the test includes its sources. */
 #include "agent/call_tree.c"
 #include "agent/frame_info.c"
 #include "agent/modules.c"
@@ -80,8 +80,8 @@ static struct caller caller_here(const ucontext_t *here)
 }
 
 /*
- * Checks that a kept stack has the frames of a complete walk. A truncated stack has at least DEPTH
- * frames.
+ * Checks that the stored stack `number` has the frames of a complete walk. If it is truncated, it
+ * has at least DEPTH frames.
  */
 static void compare(uint32_t number, const struct walked_stack *whole)
 {
@@ -136,7 +136,7 @@ static NOIPA int plainly(int left)
 	return descend(left - 1) + place[0];
 }
 
-/* Recurses in a function that uses alloca(), so its frame is found by the frame pointer. */
+/* Recurses. Uses alloca(), so that its frame has to be found by the frame pointer. */
 static NOIPA int by_frame_pointer(int left)
 {
 	volatile char *place = alloca(16 + random_next(&seed) % 64);

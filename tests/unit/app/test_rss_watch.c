@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests when resident memory is read, and which results are used. The reader is a fake that times
- * out unless a test sets a result.
+ * Tests when resident memory is read, and which results are added to which report. The reader is a
+ * fake that times out unless a test sets its result.
  */
 #include "app/rss_watch.h"
 
@@ -22,11 +22,11 @@
 
 static struct {
 	unsigned int begun, stopped;
-	int result;    /* of rss_take() */
-	pid_t copy;    /* of the most recent rss_begin() */
+	int result;    /* returned by rss_take() */
+	pid_t copy;    /* `copy` passed to the most recent rss_begin() */
 	pid_t pid;     /* process of the most recent rss_begin() */
-	pid_t refused; /* process that cannot be read */
-	pid_t slow;    /* process whose reading does not end */
+	pid_t refused; /* process that rss_begin() refuses to read */
+	pid_t slow;    /* process whose reading never ends */
 	struct rss_pinners pinners;
 	struct python_growth python;
 	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
@@ -107,13 +107,16 @@ static void late_result(void **state)
 	report(watch);
 	assert_int_equal(rss_total(&tally.rss), 1);
 	assert_int_equal(reader.begun, 1);
-	/* For the last report, memory is read even if the next reading is not due yet. */
+	/* Memory is read for the last report, even if the next reading is not yet due. */
 	watch->next_ns = UINT64_MAX - 1;
 	rss_watch_begin(watch, &snap, true, false);
 	assert_int_equal(reader.begun, 2);
 }
 
-/* Python's objects are shown until the next result, unless the process runs another program. */
+/*
+ * Reports show the latest known counts of Python objects until there are new ones, unless the
+ * process has called exec() since.
+ */
 static void python_objects(void **state)
 {
 	static const struct process other = {.pid = 7, .image = 2};
@@ -129,7 +132,10 @@ static void python_objects(void **state)
 	tally.process = &other;
 	report(watch);
 	assert_null(snap.python);
-	/* Objects that were not counted in time are reported even if nothing has grown. */
+	/*
+	 * If counting timed out, the number of uncounted objects is reported even if nothing has
+	 * grown.
+	 */
 	reader.result = 0;
 	reader.python = (struct python_growth){.uncounted = 1};
 	watch->next_ns = 0;
@@ -179,7 +185,10 @@ static void another_process(void **state)
 	assert_int_equal(reader.begun, 2);
 }
 
-/* Pinned bytes are added to a later snapshot, whose sites have other indexes. */
+/*
+ * A result names sites by their index in the snapshot of its start. Its pinned bytes must be added
+ * to the same sites of a later snapshot, whose indexes differ.
+ */
 static void pinners(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -229,7 +238,10 @@ static void expect_several(uint64_t a, uint64_t b, uint64_t c)
 	assert_int_equal(rss_total(&tallies[2].rss), c);
 }
 
-/* One process after the other is read; the next round is not due at once. */
+/*
+ * All processes are read one after the other for one report. The next report is made before the
+ * next reading is due, so it has no results.
+ */
 static void several_processes(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -244,7 +256,10 @@ static void several_processes(void **state)
 	assert_int_equal(reader.begun, SEVERAL);
 }
 
-/* The results are added when all are known; those of the last report, even if some are not. */
+/*
+ * The results of several processes are added to a report once all of them are known. The last
+ * report gets those that are known.
+ */
 static void slow_process(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -261,7 +276,10 @@ static void slow_process(void **state)
 	assert_int_equal(reader.begun, SEVERAL);
 }
 
-/* The copy of a proof is read, unless a copy has ended too early before. */
+/*
+ * The copy of the process that the prover has made is read. If such a copy has ended before it was
+ * read, the process itself is read from then on.
+ */
 static void copy_of_proof(void **state)
 {
 	static const struct prover prover;
@@ -290,7 +308,7 @@ static void unreadable_process(void **state)
 	expect_several(0, 2, 3);
 }
 
-/* A process that takes too long is not read again; the others are. */
+/* A process whose reading takes too long is not read again. The other processes are. */
 static void slowest_process(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -319,7 +337,10 @@ static void too_many_processes(void **state)
 	assert_int_equal(reader.begun, RSS_PROCESSES_MAX);
 }
 
-/* A container's site is found by the id that it had when the reading began. */
+/*
+ * The site of a container is given by its index when the reading began, and found by the id of that
+ * site.
+ */
 static void container_sites(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -338,7 +359,10 @@ static void container_sites(void **state)
 	assert_non_null(own.python);
 	assert_int_equal(own.python->containers[0].site, 20);
 	assert_int_equal(own.python->containers[1].site, 0);
-	/* The block that has the items is too young: the site stays. */
+	/*
+	 * Now the block of the container's items is too young for the snapshot: the site found
+	 * before is still shown.
+	 */
 	reader.container_sites[0] = 99;
 	rss_watch_begin(watch, &own, true, true);
 	rss_watch_finish(watch, &own, 0);
@@ -349,8 +373,8 @@ static void container_sites(void **state)
 }
 
 /*
- * Reads a process in which a container named "a" grows, a set or a list. site: index of the site
- * with its items.
+ * Reads a process in which a container with the name "a" grows: a set if is_set, else a list. site:
+ * index of the site that allocated its items.
  */
 static void read_container(struct rss_watch *watch, struct snapshot *own, uint32_t image,
 			   bool is_set, uint64_t addr, uint32_t site)
@@ -371,7 +395,10 @@ static void read_container(struct rss_watch *watch, struct snapshot *own, uint32
 	assert_non_null(own->python);
 }
 
-/* A container does not get the site of another container, even if both have the same name. */
+/*
+ * A container does not get the site of an earlier container that differs in address, class or
+ * process, even if both have the same name.
+ */
 static void containers_of_one_name(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -383,11 +410,11 @@ static void containers_of_one_name(void **state)
 	assert_int_equal(own.python->containers[0].site, 20);
 	read_container(watch, &own, 1, true, 8192, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
-	/* A container of another class may be at the address of a freed one. */
+	/* A list may be at the address of a freed set with the same name. */
 	read_container(watch, &own, 1, true, 4096, 1);
 	read_container(watch, &own, 1, false, 4096, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
-	/* Another process may have a container of this name at this address. */
+	/* Another process may have a set with this name at this address. */
 	read_container(watch, &own, 1, true, 4096, 1);
 	read_container(watch, &own, 2, true, 4096, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
@@ -411,7 +438,10 @@ static void find_adders(struct source *source, uint32_t image, struct python_con
 		containers[0].adder = (struct python_place){"keep", "/app.py", 12};
 }
 
-/* The line that adds to a container is shown in the next reports, with this container only. */
+/*
+ * The source line that adds to a container is shown in the next report, but only if the same
+ * container is still there.
+ */
 static void adders(void **state)
 {
 	static const struct source_ops blind, seeing = {.find_adders = find_adders};

@@ -97,7 +97,7 @@ static void bisect_finds_places(void **state)
 #define KEYS 300
 
 /*
- * Returns one of a small set of keys, some of which collide. As the set is small, each key is often
+ * Returns one of a small set of keys, some of which collide. In a small set, each key is often
  * added, replaced and removed.
  */
 static uint64_t key_of(size_t number)

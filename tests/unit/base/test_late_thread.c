@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests a limited call that is given up before its thread has begun it. */
+/* Tests a limited call that is given up before its thread has started to run it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,14 +16,16 @@
 
 #include "base/limited_call.h"
 
-/* Pids of processes that block calls. No such process is needed. */
+/* First of the pids that calls are made for. Processes with these pids need not exist. */
 #define FIRST_PID 0x600000
 
-static int gate[2]; /* the thread is late until the second descriptor is closed */
+static int gate[2]; /* pipe; the late thread waits until its write end is closed */
 static atomic_int run_cnt, late_cnt;
 static _Atomic pid_t thread;
 
-/* fd: the call blocks until this pipe is closed; -1: does not block. */
+/*
+ * The called function. fd: blocks until the other end of this pipe is closed; -1: does not block.
+ */
 static int run(int fd, void *data)
 {
 	run_cnt++;
@@ -50,7 +52,10 @@ static void be_late(int signal)
 		abort();
 }
 
-/* Stops the thread that made the latest call. It is idle, and holds no lock. */
+/*
+ * Makes the thread that ran the latest call wait in a signal handler. The thread was idle, so it
+ * holds no lock.
+ */
 static void make_late(void)
 {
 	const struct sigaction action = {.sa_handler = be_late};
@@ -70,8 +75,8 @@ static nlink_t thread_cnt(void)
 }
 
 /*
- * The call that was given up never runs, and the blocked call runs once. The late thread makes
- * further calls.
+ * A call that is given up before it starts is never run. The call that blocks is run once. The late
+ * thread runs later calls.
  */
 static void late_thread(void **state)
 {

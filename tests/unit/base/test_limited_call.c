@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests calls that end, calls that block, and what is refused while calls block. */
+/*
+ * Tests limited calls: calls that end, calls that block, and the calls that are refused meanwhile.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,12 +17,12 @@
 #include "base/limited_call.h"
 #include "base/parallel.h"
 
-/* Pids of processes that block calls. No such process is needed. */
+/* First of the pids that calls are made for. Processes with these pids need not exist. */
 #define FIRST_PID 0x600000
 /* Number of calls that block at the same time: BLOCKED_MAX in limited_call.c. */
 #define BLOCKED 64
 
-/* Time that a slow call takes, in microseconds: between the two limits of limited_call.h. */
+/* Duration of a slow call in microseconds. It lies between the two limits of limited_call.h. */
 #define SLOW_US 900000
 
 struct job {
@@ -30,7 +32,9 @@ struct job {
 
 static atomic_int run_cnt, dropped_cnt;
 
-/* fd: the call blocks until this pipe is closed; -1: does not block. */
+/*
+ * The called function. fd: blocks until the other end of this pipe is closed; -1: does not block.
+ */
 static int run(int fd, void *data)
 {
 	struct job *job = data;
@@ -68,7 +72,7 @@ static int call(pid_t pid, int fd)
 	return call_slowly(pid, fd, 0);
 }
 
-/* Ends all blocked calls, and waits until `cnt` calls were dropped. */
+/* Ends all blocked calls, and waits until `cnt` calls in total have been dropped. */
 static void release(int pipe_fds[2], int cnt)
 {
 	close(pipe_fds[1]);
@@ -95,8 +99,8 @@ static void calls_end(void **state)
 }
 
 /*
- * Other calls for the processes are refused. Slow calls for other processes are waited for, unless
- * three calls have blocked.
+ * While a call for a process blocks, other calls for this process are refused. Slow calls for other
+ * processes are waited for, unless three calls have blocked.
  */
 static void call_blocks(void **state)
 {
@@ -131,7 +135,7 @@ static void too_many_block(void **state)
 	assert_int_equal(call(FIRST_PID + BLOCKED, -1), -EAGAIN);
 	assert_int_equal(run_cnt, BLOCKED);
 	release(fds, BLOCKED);
-	/* There are threads again, but slow calls are no longer waited for. */
+	/* Threads are available again, but slow calls are no longer waited for. */
 	while (call(FIRST_PID + BLOCKED, -1) == -EAGAIN)
 		usleep(1000);
 	assert_int_equal(call_slowly(FIRST_PID, -1, SLOW_US), -EAGAIN);
@@ -139,7 +143,9 @@ static void too_many_block(void **state)
 		usleep(1000);
 }
 
-/* A child has none of the threads. */
+/*
+ * After fork() the child has none of the threads that run calls. Its calls must work all the same.
+ */
 static void calls_of_child(void **state)
 {
 	int status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which source lines are read, and whose files they may be in. */
+/* Tests reading lines of source files, and that files are read only for users who may read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -41,7 +41,9 @@ static int remove_files(void **state)
 	return unlink(file) | unlink(link_to_file) | rmdir(folder);
 }
 
-/* Asks for a line, reads it, and returns it; NULL if there is none. */
+/*
+ * Requests a line, reads the requested lines, and returns the line, or NULL if it cannot be shown.
+ */
 static const char *read_line(struct source_lines *lines, uid_t uid, const char *path,
 			     unsigned int line)
 {
@@ -93,7 +95,7 @@ static void large_files(void **state)
 	snprintf(path, sizeof(path), "%s/large.c", folder);
 	out = fopen(path, "w");
 	assert_non_null(out);
-	/* The limit cuts off the end of line LAST. */
+	/* The extra byte moves the end of line LAST beyond the limit. */
 	fputs("x", out);
 	for (int i = 1; i <= LAST + 9; i++)
 		fprintf(out, "%-*d\n", LINE_BYTES - 1, i);
@@ -108,7 +110,10 @@ static void large_files(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A target may name any file, also by a link: files that its user cannot read are not shown. */
+/*
+ * A traced program may name any file, also by a symbolic link. A file is not shown unless the
+ * program's user can read it.
+ */
 static void files_of_others_are_refused(void **state)
 {
 	struct source_lines *lines;
@@ -125,7 +130,7 @@ static void files_of_others_are_refused(void **state)
 	assert_false(may_read(NOBODY, link_to_file));
 	assert_true(may_read(getuid(), link_to_file));
 
-	/* Each line is read for the user it was asked for. */
+	/* The line requested for NOBODY is not read for this user, who may read the file. */
 	assert_int_equal(source_lines__new(&lines), 0);
 	source_lines__ask(lines, NOBODY, file, 1);
 	assert_non_null(read_line(lines, getuid(), file, 1));

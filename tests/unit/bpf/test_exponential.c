@@ -23,8 +23,8 @@ static const uint64_t means[] = {1, 2, 100, 524288, 1000000007, EXPONENTIAL_MAX_
 static void compare(uint64_t random, uint64_t mean)
 {
 	/*
-	 * For ratios near 1, use log1p() of the distance from 1: log() of the rounded ratio would
-	 * lose all digits.
+	 * For ratios near 1, use log1p() of the distance from 1: in log(), rounding the ratio would
+	 * lose all significant digits.
 	 */
 	uint64_t bits = random | 1;
 	long double rest = (long double)-bits * 0x1p-64L;
@@ -62,8 +62,8 @@ static void agrees_with_libm(void **state)
 }
 
 /*
- * Checks the relative error of the logarithm itself, which has 58 binary places, before the result
- * is rounded to bytes.
+ * Checks the relative error of the logarithm, which has 58 fractional bits, before it is converted
+ * to bytes.
  */
 static void errors_are_relative(void **state)
 {
@@ -120,7 +120,9 @@ static void mean_and_variance(void **state)
 	}
 }
 
-/* All sizes share one countdown. Each size must still be sampled with its own probability. */
+/*
+ * All sizes share one countdown of bytes. Each size must still be sampled with its own probability.
+ */
 static void sizes_are_sampled_with_their_probability(void **state)
 {
 	static const uint64_t sizes[] = {0, 1, 16, 17, 100, 1000, 4096, 10000, 100000};
@@ -151,7 +153,7 @@ static void sizes_are_sampled_with_their_probability(void **state)
 		assert_true(fabs(met[i] - made[i] * chance) <=
 			    5 * sqrt(made[i] * chance * (1 - chance)) + 1e-5 * made[i]);
 	}
-	/* A sample must not change the probability for the next block. */
+	/* Whether one block was sampled must not change the probability for the next one. */
 	assert_true(fabs(twice / pairs - (1 - exp(-1))) < 5 * sqrt(0.24 / pairs));
 }
 

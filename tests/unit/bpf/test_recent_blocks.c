@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the recent-block cache, compiled as native code: a block is freed at each possible moment
- * of its move to the table. Tests that trace programs rarely hit these moments.
+ * Tests the cache of recent blocks, compiled as native code. A block is freed at each step of its
+ * move from the cache to the table of blocks; tests that trace programs rarely hit these steps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@
 static struct memleak_config config = {.recent = true};
 static struct memleak_recent the_bucket;
 static int64_t credited;    /* number of blocks that are in the totals of sites */
-static size_t taken_cnt;    /* number of blocks that were taken out of the table */
-static uint64_t taken_addr; /* address of the block that was taken out most recently */
+static size_t taken_cnt;    /* number of blocks that were removed from the table */
+static uint64_t taken_addr; /* address of the block that was removed from the table most recently */
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -84,8 +84,8 @@ static uint64_t take(uint64_t addr, uint32_t image)
 }
 
 /*
- * Fills the bucket from the last place to the first, with blocks at falling addresses, down to
- * 0x1000. The block at 0x1000 counts as the oldest, since it is in the first place.
+ * Fills the bucket from its last index to its first, with blocks at falling addresses, down to
+ * 0x1000. The block at 0x1000 is moved first, since it has the first index.
  */
 static int fill(void **state)
 {
@@ -141,8 +141,8 @@ static void not_freed(void **state)
 }
 
 /*
- * The free finds the block in the cache. If the mover has already stored the block in the table,
- * the mover removes it from the table.
+ * A block is freed while it is moved. The free finds it in the cache. If the mover has already
+ * stored the block in the table, the mover removes it again.
  */
 static void freed_while_moving(void **state)
 {
@@ -154,7 +154,7 @@ static void freed_while_moving(void **state)
 		fill(state);
 		place = begin_move(&key, &block);
 		assert_true(take(0x1000, IMAGE) == 0x1000 + IMAGE);
-		assert_true(take(0x1000, IMAGE) == 0); /* only once */
+		assert_true(take(0x1000, IMAGE) == 0); /* a block is found only once */
 		assert_false(end_move(place, &key, &block, stored));
 		assert_true(credited == 0);
 		assert_true(taken_cnt == (size_t)stored);
@@ -164,8 +164,8 @@ static void freed_while_moving(void **state)
 }
 
 /*
- * A block is freed during its move, and its address is used again: the new block stays in the cache
- * until the move has ended.
+ * A block is freed during its move, and a new block gets its address. The new block is not moved to
+ * the table until the earlier move has ended.
  */
 static void address_used_again(void **state)
 {

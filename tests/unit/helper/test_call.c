@@ -28,7 +28,7 @@ struct server {
 };
 
 /*
- * Replies with two numbers: how many requests were handled so far, and the value from the request.
+ * Replies with two numbers: how many requests the helper has handled, and the value in the request.
  */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
@@ -164,7 +164,7 @@ static void several_answers(void **state)
 	assert_answered(helper, 6, 2);
 }
 
-/* If the helper replies too late for one call, a later call takes the reply. */
+/* If a reply comes after its call has timed out, a later call takes it. */
 static void late_answer(void **state)
 {
 	struct message request = {.fd = -1};

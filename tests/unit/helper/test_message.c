@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests messages in several packets, and senders that break the rules. */
+/* Tests messages of several packets, and a sender that breaks the protocol. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "helper/message.h"
 
-/* First byte of a packet after which more packets of the message follow */
+/* First byte of each packet that is not the last one of its message */
 #define MORE 1
 #define PATIENCE_NS UINT64_C(10000000000)
 
@@ -51,8 +51,8 @@ static void several_packets(void **state)
 }
 
 /*
- * Small packets, each of which announces another one, would keep the receiver busy. The receiver
- * rejects them.
+ * A sender could keep a receiver busy with endless small packets, each of which announces another
+ * one. The receiver rejects a small packet that announces another.
  */
 static void endless_message(void **state)
 {
@@ -64,7 +64,7 @@ static void endless_message(void **state)
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(send(socks[0], packet, sizeof(packet), 0), sizeof(packet));
 	assert_int_equal(message_receive(socks[1], &msg, 0), -EPROTO);
-	/* Only one packet was received. */
+	/* Only one of the eight packets was received: seven are left. */
 	for (int i = 0; i < 7; i++)
 		assert_int_equal(recv(socks[1], &(char[4]){0}, 4, MSG_DONTWAIT), sizeof(packet));
 	assert_int_equal(recv(socks[1], &(char[4]){0}, 4, MSG_DONTWAIT), -1);

@@ -12,7 +12,7 @@
 #define JSON_MAX_DEPTH 32
 
 struct json_text {
-	const char *at; /* next character; NULL if the text is invalid */
+	const char *at; /* next character to check; NULL once the text is known to be invalid */
 	unsigned int depth;
 };
 

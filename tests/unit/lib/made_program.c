@@ -104,11 +104,11 @@ static void sort_blocks(struct made_program *program)
 	}
 }
 
-/* Blocks that are alive at the current time of a simulation. */
+/* Blocks that are alive at the current time of the simulation. */
 struct living {
 	const struct made_block **blocks;
 	size_t cnt;
-	size_t next; /* index of the next block to be born, in order of birth */
+	size_t next; /* index of the next block to allocate, in order of birth */
 	struct earlier_frees earlier;
 };
 
@@ -161,7 +161,7 @@ static void look(struct made_program *program, struct living *living, double at_
 	living->cnt = kept;
 }
 
-/* Ranks one snapshot, which holds only sites with blocks, as in a real run. */
+/* Passes a snapshot to the ranking. As in a real run, the snapshot has only sites with blocks. */
 static void report(struct ranking *ranking, const struct site *sites,
 		   const struct process_tally *tally, double at_s, struct growth *ret)
 {

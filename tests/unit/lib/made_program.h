@@ -19,9 +19,10 @@
 struct made_block {
 	double birth_s;
 	double death_s;
-	double bytes_per_s; /* rate at which the block grows in place */
-	double sigma;  /* sigma of the log-normal size, drawn anew for each report; 0 if fixed */
-	bool replaced; /* true if a new block replaces this one before each report */
+	double bytes_per_s; /* rate at which the block grows without being replaced */
+	/* standard deviation of the log-normal size, drawn for each report; 0: the size is fixed */
+	double sigma;
+	bool replaced; /* true if each report finds a newer block in place of this one */
 	uint32_t size;
 	uint32_t site;
 };
@@ -31,21 +32,19 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	bool attached; /* true if blocks born before time 0 are seen only when freed */
-	bool sized;    /* true if the sizes of blocks born before time 0 are known */
+	/* true if tracing begins at time 0: an earlier block is noticed only when it is freed */
+	bool attached;
+	bool sized; /* true if frees of blocks from before time 0 have a size */
 };
 
 int made_program_init(struct made_program *ret);
 void made_program_deinit(struct made_program *program);
-/* Begins to define a new program. Programs with equal seeds are equal. */
+/* Begins a new program without blocks. Equal seeds give equal programs. */
 void made_program_begin(struct made_program *program, uint64_t seed);
 
 double made_uniform(struct made_program *program);
 double made_between(struct made_program *program, double low, double high);
-/*
- * Returns a random number with a log-uniform distribution: a number from 1 to 2 is as likely as one
- * from 10 to 20.
- */
+/* Returns a random number with a log-uniform distribution: 1 to 2 is as likely as 10 to 20. */
 double made_scale(struct made_program *program, double low, double high);
 double made_exponential(struct made_program *program, double mean);
 double made_lognormal(struct made_program *program, double mean, double sigma);
@@ -61,15 +60,15 @@ void made_churn(struct made_program *program, uint32_t site, double from_s, doub
 void made_leak(struct made_program *program, uint32_t site, double from_s, double to_s,
 	       double per_second, uint32_t size);
 
-/* Receives a report. `growth` has one element for each site. */
+/* Called with each report. `growth` has one element for each site. */
 typedef void made_report_fn(void *arg, double at_s, const struct site *sites,
 			    const struct growth *growth);
 
-/* Calls report_fn for each report up to the time until_s. Sorts the blocks by birth. */
+/* Calls report_fn for each report until the time until_s. Sorts the blocks by birth. */
 void made_program_run(struct made_program *program, double until_s, made_report_fn *report_fn,
 		      void *arg);
 
-/* Returns the trend of each site in the last report. */
+/* Sets `ret` to the trend of each site at the last report before until_s. */
 void made_program_judge(struct made_program *program, double until_s, struct trend *ret);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks HTML pages, and compares them without their common parts. */
+/*
+ * Checks HTML reports, and compares them with expected files, without the parts that all reports
+ * share.
+ */
 #include "tests/unit/lib/page.h"
 
 #include <setjmp.h>

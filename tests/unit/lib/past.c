@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the history of a scene: a ranking that was updated with each report of the scene. */
+/* Makes the earlier reports of a scene, and a ranking that has seen them. */
 #include "tests/unit/lib/past.h"
 
 #include <setjmp.h>
@@ -18,7 +18,10 @@ static void past_report(struct past *past, const struct snapshot *snap)
 	assert_int_equal(ranking__update(past->ranking, snap, past->growth), 0);
 }
 
-/* Sets the block ages as if every block of the previous report were still allocated. */
+/*
+ * Sets the ages of a site's blocks in report number `at` as if no block of an earlier report had
+ * been freed.
+ */
 static void past_ages(struct site *site, uint64_t count, unsigned int at, unsigned int cnt)
 {
 	size_t now = age_class(site->oldest_ns * at / cnt);
@@ -41,7 +44,7 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	/* Report number cnt is at one minute. */
+	/* Report number cnt is made 12 times as late as the snapshot, after about a minute. */
 	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt;
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes the history of a scene: a ranking that was updated with each report of the scene. */
+/* Makes the earlier reports of a scene, and a ranking that has seen them. */
 #ifndef TESTS_UNIT_LIB_PAST_H
 #define TESTS_UNIT_LIB_PAST_H
 
 #include "report/ranking.h"
 
-/* The ranking owns the array `growth`. */
+/* The ranking of a scene, and the growth of its sites, which past_deinit() frees. */
 struct past {
 	struct ranking *ranking;
 	struct growth *growth;
 };
 
 /*
- * Makes the history that leads to the snapshot `snap`. `before` is the previous snapshot, or NULL.
- * `growing`, if not 0, is the number of reports over which memory grows evenly up to the snapshot.
+ * Returns a ranking that has seen the reports up to the snapshot `snap`. before: the previous
+ * snapshot, or NULL. growing: if not 0, the number of reports over which memory grows evenly up to
+ * `snap`.
  */
 struct past past_of(const struct snapshot *before, const struct snapshot *snap,
 		    unsigned int growing);

@@ -11,7 +11,7 @@ static struct process other = {
 static struct process worker = {.image = 4, .pid = 4713, .comm = (char *)"leak"};
 struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
 
-/* Symbols and modules of the addresses. */
+/* Locations of the addresses: modules, symbols, files and lines. */
 
 #define LIBC .module = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBCXX .module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
@@ -212,7 +212,7 @@ static const uint64_t deeper_stack[] = {
 	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* The last stack has the frames of another stack but is truncated, so it is a separate site. */
+/* The third stack has the frames of another one but is truncated, so it is a separate site. */
 struct site recursive_sites[3] = {
 	{.id = 1,
 	 .process = &leak,
@@ -305,7 +305,9 @@ struct site kind_sites[] = {
 	 STACK(small_stack)},
 };
 
-/* Text reports name four caches. */
+/*
+ * Five growing slab caches, of which text reports show four, and two growing lines of kernel code.
+ */
 static const struct kernel_growth kernel_growths[] = {
 	{GROWTH_OF_CACHE, "dentry", 40 << 20, 12 << 20, RECLAIM_YES},
 	{GROWTH_OF_CACHE, "kmalloc-64", 5 << 20, 3251634, RECLAIM_NO},
@@ -353,7 +355,10 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 };
 
-/* Two reclaimable caches with several stacks each, and a cache whose name is not known. */
+/*
+ * Sites of reclaimable kernel memory with several stacks for each kind of memory, and a site whose
+ * cache has no name.
+ */
 #define RECLAIMABLE(number, its_kind, its_cache, its_bytes, its_count)                             \
 	{                                                                                          \
 		.id = (number), ORIGIN(.cache = (its_cache), .reclaimable = true),                 \
@@ -405,7 +410,7 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
-/* Variances: fractions, zero, too large to print, unknown (NAN). */
+/* Sites with the variances of sampling: fractions, zero, too large to print, unknown (NAN). */
 struct site sampled_sites[] = {
 	{.id = 1,
 	 .process = &leak,
@@ -752,8 +757,8 @@ static const struct proof_facts proof_clone = {
 };
 
 /*
- * A proof with a root of each kind, some with hostile names, and with more leaking sites than a
- * report lists.
+ * A proof with a root of each kind, some of them with hostile names. It has more leaking sites than
+ * a report lists.
  */
 #define ROOT(name, ...) static const struct holder name[] = {{__VA_ARGS__}}
 ROOT(hostile_root, .kind = HOLDER_GLOBAL, .addr = 0x669, .path = "/tmp/\x1b/lib\xff.so");
@@ -806,7 +811,7 @@ static const struct proof_facts proof_of_none = {.pictures = 2, .processes = 3, 
 
 /*
  * Heap censuses: of one process; of several processes, with parts missing; of a process without a
- * heap; of a core; with impossible numbers.
+ * heap; of a core file; with impossible numbers.
  */
 const struct heap_census census_of_one = {
 	.processes = 1,

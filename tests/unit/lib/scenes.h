@@ -16,10 +16,11 @@ struct scene {
 	const char *name;
 	struct options opts;
 	const struct snapshot *before; /* previous snapshot; NULL if there is none */
-	unsigned int growing;          /* number of reports over which memory grew */
+	/* number of reports over which memory grew up to `snap`; 0: only one report */
+	unsigned int growing;
 	struct snapshot snap;
 	bool final;
-	const struct ended_processes *ended; /* processes that have ended, or NULL */
+	const struct ended_processes *ended; /* processes that have ended; NULL: none */
 	struct ranking_past watched;
 	unsigned int rows; /* height of the terminal, which has 80 columns; 0: no terminal */
 };

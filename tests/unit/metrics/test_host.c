@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which Host headers are accepted. */
+/* Tests which Host headers of HTTP requests are accepted. */
 #include "metrics/host.h"
 
 #include <limits.h>

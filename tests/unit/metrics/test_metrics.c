@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reports as metrics. Some are compared with golden files, and all are checked by a strict
- * parser of the exposition format.
+ * Tests reports in the format of metrics. Some are compared with golden files, and all are checked
+ * by a strict parser of the format.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,10 +28,10 @@
 
 static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605568, .reports = 3};
 
-/* State of the strict parser. */
+/* State of the strict parser of the exposition format. */
 struct reader {
 	bool open_metrics;
-	char family[128]; /* name of the metric family, as in its samples */
+	char family[128]; /* name of the current metric family, as its samples spell it */
 	const char *series[4096];
 	size_t series_cnt;
 };
@@ -159,7 +159,10 @@ static char *print(const struct metrics *metrics, bool open_metrics)
 	return text;
 }
 
-/* Checks both formats. If name is not NULL, compares them with the golden files of that name. */
+/*
+ * Checks both formats (Prometheus and OpenMetrics). If `name` is not NULL, compares them with the
+ * golden files of that name.
+ */
 static void check(const char *name, const struct metrics *metrics)
 {
 	cleanup_free char *open_metrics = print(metrics, true);
@@ -233,8 +236,8 @@ static void threads(void **state)
 }
 
 /*
- * Tests names that could end a label or a line of the output, and the row that sums up all sites
- * that have no row of their own.
+ * Tests names that contain quotes, line ends or control characters, and the row for all sites
+ * without a row of their own.
  */
 static void sites(void **state)
 {
@@ -264,9 +267,9 @@ static void sites(void **state)
 }
 
 /*
- * Tests the metrics of lost blocks: one for each row that a proof covers, and one for all other
- * rows together. Also tests the metrics of the heap and of each part of resident memory, of one and
- * of several processes.
+ * Tests the metrics of lost blocks: for each row that the proof covers, and one for all other rows
+ * together. Also tests the metrics of the heap, and of the parts of resident memory of one and of
+ * several processes.
  */
 static void proofs(void **state)
 {
@@ -308,8 +311,8 @@ static void cgroups(void **state)
 }
 
 /*
- * Tests suspects, one of which is runtime objects, and Python's containers, two of which have the
- * same name.
+ * Tests suspects, one of which consists of a language runtime's objects, and growing Python classes
+ * and containers, two of which have the same name.
  */
 static void verdicts(void **state)
 {
@@ -363,7 +366,10 @@ static struct count_row rows[] = {
 	{.key = COUNT_OTHERS, .calls = 1, .total_calls = 25, .total_bytes = 1},
 };
 
-/* The top rows are those with the most calls in total, even if they have none in this interval. */
+/*
+ * The rows with the most calls since tracing began are printed, even if they have none in this
+ * interval.
+ */
 static void counts(void **state)
 {
 	static const enum count_by ways[] = {COUNT_BY_CGROUP, COUNT_BY_PROCESS};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that all formats have the same order: first the functions that seem to leak, the worst
- * first, then the other sites in the order of --sort.
+ * Tests that all formats have the same order: first the functions that seem to leak, beginning with
+ * the worst one, then the other sites in the order of --sort.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,10 @@
 #include "tests/unit/lib/scenes.h"
 #include "tests/unit/sinks/profile_dump.h"
 
-/* Each site has one frame. The letters stand for big, cache, fast, kernel, slow and tiny. */
+/*
+ * Each site has one frame, in the function fn_x, where x is the letter of the site. The letters
+ * stand for big, cache, fast, kernel, slow and tiny.
+ */
 static const char letters[] = "bcfkst";
 
 #define NAME(letter) ONE(.symbol = "fn_" letter, .file = "x.c", .line = 1)
@@ -55,7 +58,10 @@ static const struct growth plain[] = {
 	{.history = &fast},   {.history = &slow},   {.history = &steady},
 };
 
-/* True if the text begins with the id of the site, or else with the name of its function. */
+/*
+ * True if the text begins with the id of the site (if by_id is set) or with the name of its
+ * function.
+ */
 static bool is_at(const char *text, size_t site, bool by_id)
 {
 	char mark[32];
@@ -68,8 +74,8 @@ static bool is_at(const char *text, size_t site, bool by_id)
 }
 
 /*
- * Finds the sites in the part of a text between the first `begin` and the next `end`; an `end` of
- * NULL is the end of the text. Sets ret to the letters of the sites in the order in which they
+ * Finds the sites in a part of a text: from the first `begin` to the next `end`, or to the end of
+ * the text if `end` is NULL. Sets `ret` to the letters of the sites, in the order in which they
  * first occur.
  */
 static void order_in(const char *text, const char *begin, const char *end, bool by_id,
@@ -87,13 +93,16 @@ static void order_in(const char *text, const char *begin, const char *end, bool 
 				ret[strlen(ret)] = letters[i];
 }
 
-/* Orders of the sites: of the report, of the lines of suspects, of all suspects, and of --sort */
+/*
+ * Which order a part has: that of the report, of the suspects with a line of their own, of all
+ * suspects, or of --sort
+ */
 enum which { REPORT, LINES, SUSPECTS, SORTED, WHICH_CNT };
 
 /*
- * The parts of each format. Three parts have the order of --sort: "sites" in JSON, which its schema
- * promises; the stacks in bcc's format, which scripts read; and the data of a page, whose table
- * puts the sites of "told" first.
+ * The parts of each format. Three parts have the order of --sort: "sites" in JSON, as its schema
+ * promises; the stacks in bcc's format, as scripts expect; and "sites" in HTML, whose table begins
+ * with the sites of "told".
  */
 static const struct {
 	enum output_format format;
@@ -151,7 +160,10 @@ static void check_metrics(const struct report *report, const char *const *expect
 	assert_string_equal(found, expected[SUSPECTS]);
 }
 
-/* Requires the line for the growth of suspects without a line of their own, or forbids it. */
+/*
+ * Checks that the text has a line for the growth of all suspects without a line of their own, or
+ * that it has none.
+ */
 static void check_sum(const char *text, bool is_expected)
 {
 	assert_int_equal(strstr(text, "1 more site grows 50 bytes/s (--why shows it)") != NULL,
@@ -163,7 +175,7 @@ static void check(const struct growth *growth, unsigned int top, enum sort_order
 		  const char *const *expected)
 {
 	struct fake_symbols symbols = fake_symbols_of(locations, LENGTH(locations));
-	/* Text folds stacks of reclaimable memory unless all frames are shown. */
+	/* Without all_frames, text reports fold stacks of reclaimable memory. */
 	const struct options opts = {
 		.top = top, .sort = sort, .no_default_suppressions = true, .all_frames = true};
 	struct report report;
@@ -196,7 +208,7 @@ static void all_sites(void **state)
 	check(plain, 10, SORT_SCORE, by_score);
 }
 
-/* A suspect is shown even if it is not among the largest sites. */
+/* Suspects are shown even if they are not among the `top` largest sites. */
 static void few_sites(void **state)
 {
 	static const char *const expected[WHICH_CNT] = {"fsb", "fs", "fs", "bcs"};
@@ -207,8 +219,8 @@ static void few_sites(void **state)
 }
 
 /*
- * A function that grows by less than a hundredth of the fastest one is in no line of its own, but
- * in the sum, in JSON and in the metrics.
+ * A suspect that grows by less than a hundredth of the fastest one has no line of its own. It is in
+ * the sum, in JSON and in the metrics.
  */
 static void slight(void **state)
 {

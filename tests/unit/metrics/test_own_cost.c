@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests memleak's own cost: the CPU time and memory of memleak itself and of running and ended
- * helpers.
+ * Tests the CPU time and memory that memleak reports as its own cost: those of memleak itself, of
+ * running helpers and of ended ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,10 @@ static void helpers_count(void **state)
 	assert_true(both.cpu_seconds >= alone.cpu_seconds + 2 * used_seconds);
 	assert_true(both.resident_bytes >= alone.resident_bytes + 2 * USED_BYTES);
 
-	/* After a helper is stopped or killed, its CPU time still counts: a counter never falls. */
+	/*
+	 * The CPU time of a helper still counts after the helper was stopped or killed: a counter
+	 * must not fall.
+	 */
 	helper_stop(&first, 0);
 	own_cost_read(&one);
 	assert_true(one.cpu_seconds >= both.cpu_seconds);

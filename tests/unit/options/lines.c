@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Command lines for test_options.c, and the expected results. The tests split the lines into words
- * as a shell does.
+ * Command lines for test_options.c, with the expected results. The tests split them into words as a
+ * shell does.
  */
 #include "tests/unit/options/lines.h"
 
-/* Valid command lines and the options that then differ from the defaults. */
+/* Valid command lines, and the options that are then not at their defaults. */
 const struct line good[] = {
 	{"", ""},
 	{"-p 4711", " pid=4711"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command lines for test_options.c, and the expected results. The tests split the lines into words
- * as a shell does.
+ * Command lines for test_options.c, with the expected results. The tests split them into words as a
+ * shell does.
  */
 #ifndef TESTS_UNIT_OPTIONS_LINES_H
 #define TESTS_UNIT_OPTIONS_LINES_H

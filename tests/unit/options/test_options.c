@@ -52,7 +52,7 @@ static enum options_result parse(const char *line, struct options *ret)
 	for (size_t i = 0; i < cnt; i++)
 		argv[i + 1] = words[i];
 	result = options_parse((int)cnt + 1, argv, ret);
-	/* Options may point into argv, which is freed here: copy them. */
+	/* The options may point into argv, which is freed below, so copy them. */
 	if (ret->object)
 		ret->object = strdup(ret->object);
 	if (ret->symbols_prefix)
@@ -310,7 +310,7 @@ static void help(void **state)
 	assert_null(strstr(diff, "memleak report "));
 }
 
-/* Each option letter and option name in the brief help exists. */
+/* Each letter and each name of an option in the brief help exists. */
 static void brief_help(void **state)
 {
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
@@ -331,7 +331,9 @@ static void brief_help(void **state)
 	}
 }
 
-/* A process name stands for the pid of that process, unless several processes have the name. */
+/*
+ * The name of a process is accepted in place of its pid, unless several processes have this name.
+ */
 static void process_names(void **state)
 {
 	char name[16], line[64];
@@ -377,8 +379,8 @@ static void process_names(void **state)
 }
 
 /*
- * An INTERVAL that is also the pid of a running process is refused, and -p is suggested. It is
- * accepted if it is in whole minutes or if a COUNT follows.
+ * An INTERVAL that is also the pid of a running process is refused with a hint to -p, unless it is
+ * a whole number of minutes or a COUNT follows.
  */
 static void interval_or_process(void **state)
 {
@@ -456,8 +458,8 @@ static void table(void **state)
 }
 
 /*
- * Runs a command for a completion script, which is $HOME/script. Returns what the command prints,
- * with blanks instead of line breaks.
+ * Runs a shell command that uses a completion script, $HOME/script, which `print` writes. Returns
+ * the command's output with blanks in place of line breaks.
  */
 static char *ask_shell(const char *command, void (*print)(FILE *out))
 {

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "options/shell_words.h"
 
-/* Returns the words, each in brackets. */
+/* Returns the words of a command line, each in brackets. */
 static char *split(const char *text)
 {
 	char **words;

@@ -71,7 +71,7 @@ static void pattern_in_name(void **state)
 			fail_msg("'%s' in '%s'", lines[i].pattern, lines[i].text);
 }
 
-/* Patterns for which a matcher that backtracks would practically never finish. */
+/* A matcher that backtracks would practically never finish with these patterns. */
 static void hostile_patterns_end(void **state)
 {
 	enum { SIZE = 1 << 16 };
@@ -139,7 +139,7 @@ static void good_lines(void **state)
 	suppressions_deinit(&suppressions);
 }
 
-/* A line may fill the whole file. */
+/* A single line may be as long as the whole file may be. */
 static void long_line(void **state)
 {
 	enum { SIZE = 4 << 20 };
@@ -223,8 +223,9 @@ static void pattern_of_name(void **state)
 static uint64_t frames[] = {1, 2, 3, 4};
 
 /*
- * The frames of five sites: a function "inner" that is inlined into "outer"; a function of libx; an
- * unnamed function; a function of libx called by an unnamed function; an unresolved frame.
+ * Five sites with one or two frames each: 1. a function "inner" that is inlined into "outer"; 2. a
+ * function of libx; 3. an unnamed function; 4. a function of libx called by an unnamed function; 5.
+ * a frame that is not resolved.
  */
 #define SITES                                                                                      \
 	{                                                                                          \
@@ -287,7 +288,7 @@ static void takes_out(void **state)
 	check_sum(&snap_view.snap, 1, 60, 6, 2);
 	check_sum(&snap_view.snap, 2, 10, 1, 1);
 	check_sum(&snap_view.snap, 3, 0, 0, 0);
-	/* Only the site whose frame was not resolved is looked up again. */
+	/* Only the site with the unresolved frame is looked up again. */
 	assert_int_equal(suppressor__apply(suppressor, &symbols.backend, patience(), &next_view),
 			 0);
 	assert_int_equal(symbols.prepared_cnt, 1);
@@ -299,8 +300,9 @@ static void takes_out(void **state)
 }
 
 /*
- * Blocks reachable only from suppressed blocks are left out, too. Here these are all blocks of one
- * site and some blocks of another site. Blocks that are also reachable from other blocks are kept.
+ * Blocks that are reachable only from suppressed blocks are left out with them. Here these are all
+ * blocks of one site and some blocks of another. Blocks that other blocks point to as well are
+ * kept.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -352,8 +354,8 @@ static void takes_out_what_hangs(void **state)
 }
 
 /*
- * Names that were not found before the deadline are looked up again. Names that were found are
- * cached.
+ * Names that were not found before the deadline are looked up again for the next snapshot. Names
+ * that were found are cached.
  */
 static void late_names(void **state)
 {
@@ -383,8 +385,8 @@ static void late_names(void **state)
 }
 
 /*
- * In a recording, a name is missing from all snapshots before the one in which it was found. Once a
- * name is found, the site stays suppressed.
+ * A recording has a name only from the snapshot on in which it was found. From then on, the site
+ * stays suppressed.
  */
 static void names_of_later_snapshots(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests prober/prober with a fake helper: invalid replies are refused and the helper is ended.
- * prober.c is included, as the helper is private to it.
+ * Tests the prober with a fake helper: if a reply is invalid, it is refused and the helper is
+ * ended. Includes prober.c, which keeps the helper private.
  */
 #include "prober/prober.h"
 #include "tests/unit/lib/process.h"
@@ -35,13 +35,10 @@ static const struct wanted_function items[] = {
 	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
 static const struct wanted_functions wanted = {.items = items, .cnt = 3};
 
-/*
- * Reply of the fake helper. The helper has a copy of this variable, made when the helper's starter
- * was forked.
- */
+/* Reply of the fake helper, as of the time when the starter of the helper was forked. */
 static struct message false_answer = {.fd = -1};
 
-/* Delay of the fake helper's reply. The helper has a copy, as of false_answer. */
+/* Delay before the fake helper replies, as of the time when its starter was forked. */
 static struct timespec answer_delay;
 
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
@@ -82,16 +79,14 @@ static int close_file(void **state)
 	return 0;
 }
 
-/*
- * Ends the helper and its starter, so that the next helper replies with the current false_answer.
- */
+/* Ends the helper and its starter, so that a new helper will have the current false_answer. */
 static void forget_helper(void)
 {
 	helper_stop(&helper, HELPER_GRACE_MS);
 	starter_end();
 }
 
-/* Asks a new helper, which replies with the current false_answer. */
+/* Sends a request to a new helper, whose reply is the current false_answer. */
 static int ask_false(void **state, struct file_functions *ret)
 {
 	int err;
@@ -114,7 +109,7 @@ static void put_head(uint32_t status, uint32_t cnt)
 	message_put_u32(&false_answer, cnt);
 }
 
-/* Returns a valid function. Tests make invalid functions from copies of it. */
+/* Returns a valid function. Tests change copies of it to make invalid ones. */
 static struct found_function honest(void)
 {
 	static uint64_t returns[] = {0x1010, FILE_SIZE - 1};
@@ -165,8 +160,8 @@ static void assert_refused(void **state, const struct found_function *function)
 	struct file_functions functions;
 
 	/*
-	 * The reply begins with a valid function. That function must not be kept either, as the
-	 * reply is invalid.
+	 * A valid function precedes the given one. It must be refused, too, as the reply is
+	 * invalid.
 	 */
 	struct found_function first = honest();
 
@@ -212,8 +207,8 @@ static void names_of_nobody(void **state)
 }
 
 /*
- * Probe places are offsets from the entry. Neither the entry nor the place may lie outside the
- * file.
+ * A reply has the offset of a function's entry in the file, and the probe's offset from the entry.
+ * Neither of the two places may lie outside of the file.
  */
 static void places_outside(void **state)
 {
@@ -234,7 +229,7 @@ static void places_outside(void **state)
 	}
 }
 
-/* A place too far from the entry is refused even if the file is large enough. */
+/* A probe too far from the entry is refused even if it lies within the file. */
 static void place_far_from_its_entry(void **state)
 {
 	struct found_function function = honest();
@@ -272,7 +267,7 @@ static void verdicts(void **state)
 	assert_refused(state, &function);
 }
 
-/* Replies with too many entries or returns are refused, even if each entry and return is valid. */
+/* A reply with too many functions or returns is refused even if each of them is valid. */
 static void counts(void **state)
 {
 	struct found_function function = honest();
@@ -285,7 +280,7 @@ static void counts(void **state)
 	function.return_cnt = FUNCTION_RETURNS_MAX + 1;
 	assert_refused(state, &function);
 
-	/* Entries and returns together exceed the maximum of probes per file. */
+	/* Functions and returns together exceed the maximum number of probes in a file. */
 	function.return_cnt = FUNCTION_RETURNS_MAX;
 	put_head(0, (uint32_t)cnt);
 	for (size_t i = 0; i < cnt; i++)
@@ -299,8 +294,8 @@ static void counts(void **state)
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
 
 	/*
-	 * The reply claims more functions than it contains: no memory may be reserved for the
-	 * missing functions.
+	 * The reply claims far more functions than it contains: no memory may be allocated for
+	 * them.
 	 */
 	put_head(0, UINT32_MAX);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
@@ -413,8 +408,8 @@ static void put_interpreter_answer(uint32_t version)
 }
 
 /*
- * A termination signal interrupts the search for functions, but not for an interpreter, which has
- * its deadline.
+ * A termination signal interrupts the search for functions, but not the search for an interpreter,
+ * which has a deadline.
  */
 static void interpreter_at_end(void **state)
 {
@@ -433,12 +428,15 @@ static void interpreter_at_end(void **state)
 	forget_helper();
 	late_err = prober_interpreter(fd, clock_deadline_ns(200000000), &found);
 
-	/* Longer than the interval at which the prober checks for signals. */
+	/* Longer than the interval at which the prober checks for termination signals. */
 	answer_delay = (struct timespec){.tv_nsec = 300000000};
 	forget_helper();
 	err = prober_interpreter(fd, MESSAGE_FOREVER, &found);
 	answer_delay = (struct timespec){0};
-	/* Before the assertions: one that fails would unblock the signal while it is pending. */
+	/*
+	 * Call this before the assertions: a failed assertion would unblock the signal while it is
+	 * pending.
+	 */
 	signals_renew_end();
 	assert_int_equal(functions_err, -EINTR);
 	assert_int_equal(late_err, -ETIMEDOUT);
@@ -446,7 +444,7 @@ static void interpreter_at_end(void **state)
 	assert_int_equal(found.version, 0x030b0000);
 }
 
-/* A termination signal does not interrupt the search for the name of a script's frame. */
+/* A termination signal does not interrupt reading the name of a script frame. */
 static void script_at_end(void **state)
 {
 	const struct memleak_script_frame frame = {.code = 0x1000};

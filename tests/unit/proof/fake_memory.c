@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A fake of another process's memory, for tests. */
+/* A fake of another process's memory. */
 #include "tests/unit/proof/fake_memory.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static ssize_t fake_read(const struct memory *memory, uint64_t addr, void *buf, 
 	return (ssize_t)len;
 }
 
-/* Visits the whole range, as if all of it had been written to. */
+/* Passes the whole range to `visit`, as if all of it had been written to. */
 static int fake_visit(const struct memory *memory, const struct mapping *mapping, uint64_t start,
 		      uint64_t end, memory_visit_fn *visit, void *arg)
 {

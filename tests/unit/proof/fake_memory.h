@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fake process memory: words at made-up addresses, and a hole that cannot be read. */
+/*
+ * A fake of another process's memory: 64-bit words at made-up addresses, and a hole that cannot be
+ * read.
+ */
 #ifndef TESTS_UNIT_PROOF_FAKE_MEMORY_H
 #define TESTS_UNIT_PROOF_FAKE_MEMORY_H
 
@@ -13,13 +16,13 @@ struct fake_memory {
 	uint64_t hole_start; /* start of an unreadable range */
 	uint64_t hole_end;
 	size_t reads;
-	int err; /* negative errno returned by reads, 0 for none */
+	int err; /* negative errno that all reads return; 0: reads succeed */
 };
 
 void fake_memory_init(struct fake_memory *fake, uint64_t base, size_t word_cnt);
 void fake_memory_deinit(struct fake_memory *fake);
 
-/* Returns a pointer to the word at an address. */
+/* Returns a pointer to the word at the address `addr` of the fake process. */
 uint64_t *fake_memory_at(struct fake_memory *fake, uint64_t addr);
 
 #endif

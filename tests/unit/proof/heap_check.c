@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes a census of a program's heap and compares it with the program's own records. */
+/*
+ * Takes a census of a program's heap (a list of its chunks), and compares it with the program's own
+ * records of its blocks.
+ */
 #include "tests/unit/proof/heap_check.h"
 
 #include <setjmp.h>
@@ -60,8 +63,9 @@ static bool is_live(const struct heap_program *program, uint64_t addr)
 }
 
 /*
- * Checks a freed block. The census wrongly reports the block as used if part of the block's memory
- * is in a used chunk that holds no live block.
+ * Looks up the memory of a freed block in the census. Counts the block in freed, unless blocks in
+ * use have taken all of its memory. Counts it in freed_used if some of its memory is in a chunk
+ * that the census wrongly reports as used.
  */
 static void check_block(const struct heap_program *program, const struct chunks *chunks,
 			const struct made_block *block, struct heap_check *check)
@@ -104,9 +108,9 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 }
 
 /*
- * True if a census cannot find a large block, because the kernel has merged the block's mapping
- * with other memory before it. A census finds a large block only at the start of a mapping, or on
- * the page right after another chunk.
+ * True if the census cannot find a large block, since the kernel has merged the block's mapping
+ * with memory before it: a census finds a large block only at the start of a mapping, or on the
+ * page right after another chunk.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {
@@ -119,7 +123,7 @@ static bool has_neighbour(const struct memory *memory, const struct chunks *chun
 	end = mapping->start;
 	if (upto && chunks->items[upto - 1].addr > mapping->start)
 		end = chunks->items[upto - 1].addr + chunks->items[upto - 1].size;
-	/* A mapped chunk ends at a page boundary. */
+	/* The chunk before the block may be a mapped one, which ends at a page boundary. */
 	end += -end % memory->page_size;
 	return end < start;
 }
@@ -157,8 +161,8 @@ static void check_live(const struct heap_program *program, const struct memory *
 }
 
 /*
- * Checks the sums: heap bytes include all chunks and headers, and present pages cover all heap
- * bytes.
+ * Checks the sums of the census: all chunks and their headers are within the bytes of the heap, and
+ * the pages that are present cover these bytes.
  */
 static void check_totals(const struct memory *memory, const struct census *census,
 			 struct heap_census *table)
@@ -174,11 +178,11 @@ static void check_totals(const struct memory *memory, const struct census *censu
 	assert_int_equal(heap_census_all(table, HEAP_FREE).bytes, census->free_.bytes);
 	assert_int_equal(heap_census_own(table),
 			 table->heap_bytes - used_bytes - census->free_.bytes);
-	/* Only half of each header counts: the other half overlaps the previous chunk. */
+	/* Count only half of each header, as the other half overlaps the previous chunk. */
 	assert_true(heap_census_own(table) >=
 		    census->top_bytes +
 			    (census->used.count + census->free_.count) * (CHUNK_HEADER / 2));
-	/* Every page of the checked heaps is present. */
+	/* Every page of these heaps is present. */
 	assert_true(table->present_bytes >= table->heap_bytes);
 	assert_true(table->present_bytes <= table->heap_bytes + 2 * ranges * memory->page_size);
 }

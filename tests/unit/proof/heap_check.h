@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares a census with a program's own records of its heap (see made_heap.h). */
+/*
+ * Compares a census of a program's heap with the program's own records of its blocks (see
+ * made_heap.h).
+ */
 #ifndef TESTS_UNIT_PROOF_HEAP_CHECK_H
 #define TESTS_UNIT_PROOF_HEAP_CHECK_H
 
@@ -7,12 +10,12 @@
 #include <stdint.h>
 
 struct heap_check {
-	size_t live, live_seen; /* numbers of used blocks, and of those reported as used */
-	size_t neighbours; /* number of used blocks that cannot be found: see has_neighbour() */
-	size_t live_free;  /* number of used blocks reported as free: must be 0 */
-	size_t freed;      /* number of freed blocks whose memory was not completely reused */
-	size_t freed_used; /* number of freed blocks reported as used */
-	size_t other_used; /* number of used chunks unknown to the program */
+	size_t live, live_seen; /* used blocks, and those of them that the census reports as used */
+	size_t neighbours;      /* used blocks that a census cannot find: see has_neighbour() */
+	size_t live_free;       /* used blocks that the census reports as free: must be 0 */
+	size_t freed;      /* freed blocks, unless used blocks have taken all of their memory */
+	size_t freed_used; /* freed blocks whose memory the census reports as used */
+	size_t other_used; /* used chunks in the census that are not the program's blocks */
 	size_t arenas, skipped, caches, heaps;
 	uint64_t heap_bytes, cpu_ns;
 };
@@ -23,8 +26,8 @@ struct heap_check {
 void heap_check_run(char **argv, const char *tunables, struct heap_check *ret);
 
 /*
- * Stops an endless program at varying moments, checks its heap each time, and sums up the results.
- * `times` is the number of checks. The program keeps no record of freed blocks.
+ * Stops a program that allocates endlessly, at varying times, and checks its heap each time. Sums
+ * up the results of `times` checks. Such a program has no records of freed blocks.
  */
 void heap_check_busy(char **argv, const char *tunables, size_t times, struct heap_check *ret);
 

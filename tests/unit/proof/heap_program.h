@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs a program of made_heap.h. If the program fails, the test fails. */
+/*
+ * Runs a program of made_heap.h, and reads the records of its blocks. Fails the test if the program
+ * fails.
+ */
 #ifndef TESTS_UNIT_PROOF_HEAP_PROGRAM_H
 #define TESTS_UNIT_PROOF_HEAP_PROGRAM_H
 
@@ -11,12 +14,16 @@
 struct heap_program {
 	pid_t pid;
 	int input;
-	struct made_block *blocks; /* all blocks: used blocks, by address, then freed ones */
+	/* all blocks: first the used ones, sorted by address, then the freed ones */
+	struct made_block *blocks;
 	size_t cnt, used_cnt;
-	unsigned long truth; /* address of the program's records */
+	unsigned long truth; /* address of the records in the program's memory */
 };
 
-/* Starts argv and waits for its "truth" line. tunables is the value of GLIBC_TUNABLES, or NULL. */
+/*
+ * Starts the program `argv` and waits until it prints its "truth" line. tunables: the value of
+ * GLIBC_TUNABLES, or NULL.
+ */
 void heap_program_start(struct heap_program *program, char **argv, const char *tunables);
 void heap_program_read(struct heap_program *program);
 void heap_program_end(struct heap_program *program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes core files made by hand. */
+/* Makes small core files by hand. */
 #include "tests/unit/proof/made_core.h"
 
 #include <setjmp.h>

@@ -24,11 +24,12 @@ struct made_core {
 	uint64_t content_end; /* file offset of the end of the content */
 	unsigned char notes[MADE_NOTES_MAX];
 	size_t note_bytes;
-	bool counts_in_section; /* true to put the number of segments only into a section header */
-	uint64_t empty_headers; /* number of empty program headers before all others */
+	/* true: only a section header has the number of segments (PN_XNUM) */
+	bool counts_in_section;
+	uint64_t empty_headers; /* number of empty program headers before those of the segments */
 };
 
-/* Registers are in the order of the note NT_PRSTATUS. */
+/* A thread, with its registers in the order of the note NT_PRSTATUS. */
 struct made_thread {
 	int32_t tid;
 	int16_t signal;
@@ -38,11 +39,11 @@ struct made_thread {
 struct made_file {
 	uint64_t start;
 	uint64_t end;
-	uint64_t pages; /* offset in the file, in pages */
+	uint64_t pages; /* offset of the mapping in the file, in pages */
 	const char *path;
 };
 
-/* Adds a segment. The core contains only the first content_bytes bytes of the segment. */
+/* Adds a segment of `bytes` bytes. The core file contains only the first content_bytes of them. */
 void made_core_segment(struct made_core *core, uint64_t addr, uint64_t bytes, unsigned int flags,
 		       const void *content, uint64_t content_bytes);
 void made_core_note(struct made_core *core, const char *name, uint32_t type, const void *bytes,
@@ -51,7 +52,7 @@ void made_core_thread(struct made_core *core, const struct made_thread *thread);
 void made_core_files(struct made_core *core, const struct made_file *files, size_t cnt);
 void made_core_info(struct made_core *core, int32_t pid, const char *name, const char *arguments);
 
-/* Returns a file descriptor of the core, a file in memory. */
+/* Writes the core to a memfd and returns its descriptor. */
 int made_core_open(const struct made_core *core);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates and frees blocks of random sizes in several threads, and records them. Fills blocks
- * with data that resembles the allocator's own data: addresses, sizes, lists.
+ * Allocates and frees blocks of random sizes in several threads, and records these blocks. Fills
+ * them with data that resembles the allocator's own data: addresses, sizes, lists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,9 +19,9 @@
 #define THREADS_MAX 64
 #define SLOTS (1 << 16)
 #define FREED_MAX (1 << 22)
-#define FILLED_MAX 1024 /* maximum number of words filled in each block */
+#define FILLED_MAX 1024 /* maximum number of words that are filled in a block */
 
-/* glibc's own allocator functions, even if a sanitizer replaces malloc(). */
+/* glibc's own functions: a sanitizer may replace malloc(). */
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 void *__libc_realloc(void *block, size_t size);
@@ -37,7 +37,7 @@ static size_t freed_cnt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t begin, done;
 static __thread uint64_t state;
-static __thread struct made_block *mine = slots; /* blocks of this thread */
+static __thread struct made_block *mine = slots; /* records of the blocks of this thread */
 static __thread long mine_cnt;
 static void *(*get_aligned)(size_t align, size_t size);
 
@@ -86,7 +86,7 @@ static void fill(uint64_t *words, size_t cnt)
 	}
 }
 
-/* Marks the record as unreliable while the block changes. */
+/* Marks the record of a block as unreliable while the block changes. */
 static void begin_change(struct made_block *slot)
 {
 	__atomic_store_n(&slot->is_used, MADE_BLOCK_CHANGING, __ATOMIC_SEQ_CST);
@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Calls sbrk() once every order.sbrk steps, as code other than the allocator may do. */
+/* Calls sbrk() in every order.sbrk-th step, as a program may do besides the allocator. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)
@@ -146,7 +146,7 @@ static void move_break(long at)
 		taken[0] = 1;
 }
 
-/* Each thread has its own blocks, so that no locks are needed. */
+/* Each thread has its own part of the records, so no locks are needed. */
 static void *run_endless(void *arg)
 {
 	long number = (long)arg;
@@ -167,8 +167,8 @@ static void *run(void *arg)
 	state = (uint64_t)order.seed ^ (uint64_t)(uintptr_t)&state;
 
 	/*
-	 * Create this thread's arena before another thread exits: otherwise glibc would reuse the
-	 * arena of that thread.
+	 * Get an arena for this thread before another thread exits: otherwise glibc would give it
+	 * the other thread's arena.
 	 */
 	__libc_free(__libc_malloc(1));
 	pthread_barrier_wait(&begin);
@@ -224,7 +224,7 @@ static void read_order(int argc, char **argv)
 		abort();
 }
 
-/* Shrinks and grows aligned blocks that have their own mappings. */
+/* Allocates large aligned blocks, which have their own mappings, and shrinks and grows them. */
 static void remap_blocks(void)
 {
 	for (long i = 0; i < order.remap; i++) {
@@ -238,7 +238,7 @@ static void remap_blocks(void)
 	}
 }
 
-/* Maps a page above the break, so that the main arena must continue elsewhere. */
+/* Maps a page above the program break, so that glibc must continue its main arena elsewhere. */
 static void build_wall(void)
 {
 	char *end = sbrk(0);

@@ -4,9 +4,10 @@
  * this file and made_heap.c, so that it can be built for other C libraries. With
  * -DMADE_HEAP_PROGRAM it has a main().
  *
- * When done, the program prints "truth ADDRESS COUNT\n" and sleeps until its input ends. At ADDRESS
- * are COUNT records: freed blocks, in the order of their frees, then used blocks. With endless=1
- * the program never stops allocating; there is then one record for each block, used or not.
+ * After its last step, the program prints "truth ADDRESS COUNT\n" and sleeps until its stdin ends.
+ * At ADDRESS are COUNT records: freed blocks, in the order of their frees, then used blocks. With
+ * endless=1 the program prints the line at once and never stops allocating; there is then one
+ * record for each block, used or not.
  */
 #ifndef TESTS_UNIT_PROOF_MADE_HEAP_H
 #define TESTS_UNIT_PROOF_MADE_HEAP_H
@@ -21,7 +22,10 @@ struct made_block {
 
 #define MADE_BLOCK_CHANGING 2U
 
-/* Runs the program and exits. Arguments are NAME=NUMBER for fields of struct made_heap_order. */
+/*
+ * Runs the program and exits. Arguments are NAME=NUMBER, where NAME is a field of struct
+ * made_heap_order.
+ */
 int made_heap_main(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the memory of another process by process_vm_readv(). */
+/* Reads memory of another process by process_vm_readv(). */
 #include "tests/unit/proof/process_memory.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of a stopped process, read in place. */
+/* Memory of a stopped process, which is read directly from the process. */
 #ifndef TESTS_UNIT_PROOF_PROCESS_MEMORY_H
 #define TESTS_UNIT_PROOF_PROCESS_MEMORY_H
 

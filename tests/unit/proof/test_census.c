@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the census with programs that record their blocks. By hand, "test_census heap ..." runs
- * such a program, "test_census check PROGRAM ..." checks the given program, "test_census busy
- * PROGRAM ..." checks a program that never stops allocating, and "test_census pid N" takes a census
- * of a process.
+ * Tests the census of a heap (the list of its chunks) with programs that record their blocks. By
+ * hand, "test_census heap ..." runs such a program, "test_census check PROGRAM ..." checks the
+ * given program, "test_census busy PROGRAM ..." checks a program that never stops allocating, and
+ * "test_census pid N" takes a census of a process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +60,9 @@ struct scene {
 };
 
 /*
- * Runs one scene. For each thread, the C library may have two chunks that the program does not
- * know: one allocated when the thread starts, and an empty thread cache.
+ * Runs the program of one scene and checks its heap. For each thread, the C library may have two
+ * chunks that the program does not record: one allocated when the thread starts, and an empty
+ * thread cache.
  */
 static void check_scene(void **state)
 {
@@ -78,7 +79,7 @@ static void check_scene(void **state)
 	assert_int_equal(check.live_free, 0);
 	assert_int_equal(check.live_seen + check.neighbours, check.live);
 #ifndef __SANITIZE_ADDRESS__
-	/* Only sanitizers make mappings that may lie before large blocks. */
+	/* Only sanitizers make mappings that the kernel may merge with those of large blocks. */
 	assert_int_equal(check.neighbours, 0);
 #endif
 	assert_int_equal(check.freed_used, 0);
@@ -98,7 +99,7 @@ static const struct scene scenes[] = {
 	{"seed=8 threads=2", "glibc.malloc.mxfast=160", 3},
 	{"seed=9 threads=2", "glibc.malloc.mxfast=0", 3},
 	{"seed=10 threads=1 huge=1", "glibc.malloc.top_pad=0", 2},
-	/* When the heap of an arena is full, the arena gets additional heaps. */
+	/* When the heap of an arena is full, glibc adds further heaps to the arena. */
 	{"seed=11 threads=1 huge=1 slots=20000 steps=50000",
 	 "glibc.malloc.mmap_threshold=100000000", 2},
 	{"seed=12 sbrk=500 drop=500", NULL, 1},
@@ -107,7 +108,7 @@ static const struct scene scenes[] = {
 	{"seed=15 threads=2", "glibc.malloc.hugetlb=2", 3},
 	{"seed=16 threads=2", "glibc.malloc.perturb=165", 3},
 	{"seed=17 remap=18", NULL, 1},
-	/* Small heaps, some of which happen to be aligned like large heaps. */
+	/* Small heaps, some of which happen to be aligned like larger heaps. */
 	{"seed=18 threads=8 slots=20000 steps=15000",
 	 "glibc.malloc.hugetlb=2:glibc.malloc.arena_max=9", 9},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes censuses of a heap, each with one damaged word: a census must end and report no chunk
- * twice. With the argument "heap", this program makes the heap.
+ * Takes censuses of a heap in which one 64-bit word is damaged: the census must end, and must not
+ * report any chunk twice. With the argument "heap", this program makes the heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 struct damaged {
 	struct memory memory;
 	const struct memory *whole;
-	uint64_t addr, value; /* address and value of the damaged word */
+	uint64_t addr, value; /* address of the damaged word, and the value that it is read with */
 };
 
 static ssize_t read_damaged(const struct memory *memory, uint64_t addr, void *buf, size_t len)
@@ -46,7 +46,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 
 static const struct memory_ops ops = {.read = read_damaged, .visit_written = visit_written};
 
-/* The allocator's own chunks. Damage there has the worst effect. */
+/* The chunks that the allocator itself uses. Damage to them has the worst effect. */
 struct places {
 	struct chunk items[64];
 	size_t cnt;
@@ -103,8 +103,8 @@ static void damage(const struct memory *memory)
 
 		damaged.memory.ops = &ops;
 		/*
-		 * The damaged word may also be in the 16 bytes before the chunk's address: the size
-		 * of a top chunk or of a thread cache is stored there.
+		 * Also damage the 16 bytes before the chunk, which have its size if it is a top
+		 * chunk or a thread cache.
 		 */
 		damaged.addr = (place->addr + at - 16) & ~7ULL;
 		damaged.value = some_word(&seed, &places);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests core files: cores of live processes, which are compared with the processes byte for byte,
- * and malformed cores.
+ * Tests reading core files. Cores of live processes are compared with the processes byte for byte.
+ * Other cores are malformed.
  */
 #include <elf.h>
 #include <errno.h>
@@ -41,7 +41,7 @@
 /* A child process, and what its parent needs to know about it. */
 struct child {
 	pid_t pid;
-	unsigned char *pages; /* three pages, the middle one never touched */
+	unsigned char *pages; /* three pages, the second of which is never touched */
 	volatile int *told;   /* tid of the second thread; 0 until its registers are set */
 };
 
@@ -80,7 +80,7 @@ static void live(struct child *child, const char *folder, int gate)
 
 	memset(child->pages, 0x5a, PAGE);
 	memset(child->pages + 2 * PAGE, 0xa5, PAGE);
-	/* Lets gdb attach even if the system allows tracing only by parents. */
+	/* Let gdb attach even if only parents may trace processes. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || chdir(folder) || setrlimit(RLIMIT_CORE, &limit) ||
 	    pthread_create(&thread, NULL, hold_registers, child) || read(gate, &byte, 1) != 1)
@@ -134,7 +134,7 @@ static void open_core(const char *path, struct core_file *core)
 }
 
 /*
- * Counts areas of 32 bytes that differ. A few may differ, as the kernel itself writes to memory of
+ * Counts the areas of 32 bytes that differ. A few may, since the kernel writes to the memory of
  * threads: it updates the current CPU in the rseq area, and clears the tid when a thread exits.
  */
 static size_t count_differences(const unsigned char *in_core, const unsigned char *now, size_t len)
@@ -146,7 +146,10 @@ static size_t count_differences(const unsigned char *in_core, const unsigned cha
 	return cnt;
 }
 
-/* Compares memory in the core with the process. Returns the number of bytes compared. */
+/*
+ * Compares the memory in the core file with that of the process. Returns the number of bytes
+ * compared.
+ */
 static uint64_t compare_memory(const struct core_file *core, const struct child *child)
 {
 	static unsigned char buf[PAGE], now[PAGE];
@@ -181,7 +184,7 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 	return same;
 }
 
-/* Reads this process's own memory. */
+/* A memory read function for this process. */
 static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
 	memcpy(buf, (const void *)(uintptr_t)addr, len);
@@ -190,7 +193,10 @@ static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, s
 
 static const struct memory_ops own_ops = {.read = read_own};
 
-/* Compares mapped files and permissions. Core files have no names of anonymous mappings. */
+/*
+ * Compares the mapped files, and permissions unless gdb has written the core. Core files have no
+ * names of anonymous mappings.
+ */
 static void compare_maps(const struct core_file *core, const struct proc_maps *maps, bool by_gdb)
 {
 	size_t files = 0;
@@ -310,8 +316,7 @@ static void visit_all(const struct core_file *core, struct visited *visited)
 }
 
 /*
- * Makes a core as gcore does, but without libthread_db: with libthread_db, gdb would write to the
- * process.
+ * Makes a core as gcore does, but without libthread_db, which would make gdb write to the process.
  */
 static bool run_gdb(const char *path, pid_t pid)
 {
@@ -330,7 +335,7 @@ static void remove_folder(const char *folder, const char *file)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* With AddressSanitizer, gdb would read terabytes of reserved memory. */
+/* True if gdb can be used. With AddressSanitizer it would read terabytes of reserved memory. */
 static bool has_gdb(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -469,7 +474,7 @@ static void kernel_makes_one(void **state)
 static unsigned char content[4][PAGE];
 
 /*
- * Makes a core with a program, a library that is only in the list of mapped files, a heap, and a
+ * Makes a core with a program, a library that only the list of mapped files has, a heap, and a
  * stack without content.
  */
 static void make_usual(struct made_core *core, unsigned int machine)
@@ -550,7 +555,7 @@ static void usual_parts(void **state)
 	expect_mapping(&core, 0, 0x400000, 0x402000, "r-x", "/bin/program", 0);
 	expect_mapping(&core, 1, 0x402000, 0x403000, "rw-", "/bin/program", 2 * PAGE);
 	expect_mapping(&core, 2, 0x403000, 0x404000, "rw-", "", 0);
-	/* The core has no segment for this file. */
+	/* The core has no segment for the library. */
 	expect_mapping(&core, 3, 0x500000, 0x504000, "--x", "/lib/a", PAGE);
 	assert_true(core.memory.maps.mappings[3].deleted);
 	expect_mapping(&core, 4, 0x600000, 0x602000, "rw-", "", 0);
@@ -718,7 +723,10 @@ static void no_core_at_all(void **state)
 	assert_int_equal(open_bytes(&header, sizeof(header)), -ENOTSUP);
 }
 
-/* Segments that overlap, are not word-aligned, or exceed the address space. */
+/*
+ * Segments that overlap, are not word-aligned, or exceed the address space are ignored or
+ * shortened.
+ */
 static void segments_that_lie(void **state)
 {
 	struct made_core made;

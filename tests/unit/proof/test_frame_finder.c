@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests stacks that cannot be walked: no helper may be started for them. */
+/*
+ * Tests finding the frame of an address on a stack that cannot be walked: no helper may be started.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +48,7 @@ static void end(struct world *world)
 	fake_memory_deinit(&world->fake);
 }
 
-/* Checks that no walk was started. */
+/* Checks that nothing is found and no walk was started. */
 static void check_nothing(struct world *world, uint64_t slot)
 {
 	assert_int_equal(frame_finder_find(&world->finder, &world->picture, &world->thread, slot),
@@ -108,7 +110,7 @@ static void test_nothing_to_walk(void **state)
 	end(&world);
 }
 
-/* Queries a process that has ended, more often than the maximum number of walks. */
+/* Asks about a process that has ended, more often than the maximum number of walks. */
 static void test_no_process(void **state)
 {
 	struct world world;

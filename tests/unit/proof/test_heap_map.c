@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks fake heaps of a few chunks that changed before or during the walk. */
+/*
+ * Tests walking the chunks of a glibc heap that changes before or during the walk, in fake memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +25,7 @@ static void put_chunk(struct fake_memory *fake, uint64_t addr, uint64_t size)
 	*fake_memory_at(fake, addr + 8) = size | CHUNK_PREV_USED | CHUNK_OTHER_ARENA;
 }
 
-/* Returns the first address after three used chunks. */
+/* Makes a heap that begins with three used chunks. Returns the address after them. */
 static uint64_t make_heap(struct fake_memory *fake)
 {
 	uint64_t addr = START;
@@ -34,7 +36,7 @@ static uint64_t make_heap(struct fake_memory *fake)
 	return addr;
 }
 
-/* Walks the heap, and checks that it ends at tail. */
+/* Walks the heap. Checks that the walk ends at `tail`, or fails if `err` is set. */
 static void check_walk(struct fake_memory *fake, enum heap_end end, bool changes, int err,
 		       uint64_t tail, bool is_top)
 {
@@ -53,7 +55,9 @@ static void check_walk(struct fake_memory *fake, enum heap_end end, bool changes
 	heap_reader_deinit(&reader);
 }
 
-/* The heap that had the top chunk ends with marks: a newer heap has the top chunk now. */
+/*
+ * The heap had the top chunk of its arena, but now ends with end marks: the arena has a newer heap.
+ */
 static void test_newer_heap(void **state)
 {
 	struct fake_memory fake;
@@ -68,7 +72,7 @@ static void test_newer_heap(void **state)
 	fake_memory_deinit(&fake);
 }
 
-/* An older heap has the top chunk again, because the newest heap was unmapped. */
+/* The newest heap was unmapped, so an older heap has the top chunk again. */
 static void test_older_heap(void **state)
 {
 	struct fake_memory fake;
@@ -81,7 +85,10 @@ static void test_older_heap(void **state)
 	fake_memory_deinit(&fake);
 }
 
-/* The second chunk says that the first is free, but the first was still used when it was read. */
+/*
+ * The second chunk says that the first one is free, but the first one was still used when it was
+ * read.
+ */
 static void test_early_change(void **state)
 {
 	for (size_t changes = 0; changes < 2; changes++)
@@ -111,8 +118,8 @@ static void test_early_change(void **state)
 }
 
 /*
- * A heap that grew is read up to the limit. Its top chunk, or a used chunk, reaches or crosses the
- * limit.
+ * A heap that has grown is read only up to the limit, which its top chunk or a used chunk reaches
+ * or crosses.
  */
 static void test_cut(void **state)
 {
@@ -142,7 +149,10 @@ static void test_cut(void **state)
 	}
 }
 
-/* Where a heap that grew is cut, it has no end mark, even if a chunk seems to be one. */
+/*
+ * A heap that has grown is read only up to the limit, so a chunk that looks like an end mark is
+ * none.
+ */
 static void test_cut_mark(void **state)
 {
 	struct fake_memory fake;
@@ -164,7 +174,7 @@ static void test_cut_mark(void **state)
 
 #define SMALL 0x40UL
 
-/* Makes a heap with a gap, as large as one chunk, before its last chunks. Returns the gap. */
+/* Makes a heap in which one chunk has a wrong size, so that it counts as a gap. Returns the gap. */
 static uint64_t make_gap(struct fake_memory *fake)
 {
 	uint64_t gap = make_heap(fake), addr = gap;
@@ -178,8 +188,8 @@ static uint64_t make_gap(struct fake_memory *fake)
 }
 
 /*
- * The memory between chunks that fit together is a gap. A free list that leads through the gap is
- * still followed.
+ * A chunk with a wrong size is a gap in the heap. A free list that leads through the gap is still
+ * followed.
  */
 static void test_gap(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests dividing pages of heaps into live, pinned, trimmable and top, and parsing smaps. */
+/* Tests dividing the pages of heaps into live, pinned, trimmable and top, and parsing smaps. */
 #include "proof/heap_pages.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ struct sums {
 	uint64_t rest[RSS_PART_CNT];
 	uint64_t last;
 	size_t owners;
-	uint64_t pinned[3]; /* by owner */
+	uint64_t pinned[3]; /* by the number of the owner */
 };
 
 static void add_page(void *arg, const struct heap_page *page)
@@ -40,7 +40,7 @@ static void add_page(void *arg, const struct heap_page *page)
 		sums->pinned[page->owners[i]] += (PAGE - page->live_bytes) / page->owner_cnt;
 }
 
-/* Adds a chunk, as a census would. The size in bytes includes the header. */
+/* Adds a chunk of `bytes` bytes with its header, as a census would. Returns its end. */
 static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state,
 		    uint32_t owner)
 {
@@ -61,7 +61,7 @@ static void parts_of_pages(void **state)
 	at = add(&pages, at, PAGE, CHUNK_USED, 1);
 	at = add(&pages, at, PAGE / 2, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
 	at = add(&pages, at, PAGE / 2, CHUNK_USED, 2);
-	/* the page with the header cannot be trimmed */
+	/* The page with the header of this chunk cannot be trimmed. */
 	at = add(&pages, at, 4 * PAGE, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
 	at = add(&pages, at, 4 * PAGE, CHUNK_USED, 1);
 	heap_pages_add(&pages, &end, HEAP_PAGE_NO_OWNER);
@@ -76,7 +76,7 @@ static void parts_of_pages(void **state)
 	assert_int_equal(sums.pinned[2], PAGE / 2);
 }
 
-/* Whole pages in a gap are not read. */
+/* Pages that are completely in a gap of the heap count as unread. */
 static void pages_of_gap(void **state)
 {
 	struct sums sums = {0};
@@ -93,7 +93,7 @@ static void pages_of_gap(void **state)
 	assert_int_equal(sums.rest[RSS_PINNED], PAGE);
 }
 
-/* The free bytes of a page are charged in equal parts to all blocks on the page. */
+/* The free bytes of a page are charged to all blocks on the page in equal parts. */
 static void pinned_by_several(void **state)
 {
 	struct sums sums = {0};

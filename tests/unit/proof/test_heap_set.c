@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that unknown ranges and maps of a heap set do not overlap. */
+/*
+ * Tests that the maps of a set (the known parts of a heap) and its unknown ranges do not overlap
+ * after sorting.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,10 @@ static void check_unknown(const struct heap_set *set, const struct heap_span *ex
 	}
 }
 
-/* The part of a removed map that the earlier map covers stays known. */
+/*
+ * A map that overlaps an earlier one is removed. Its part outside of the earlier map becomes an
+ * unknown range.
+ */
 static void test_removed_map(void **state)
 {
 	const struct heap_span expected[] = {{0x3000, 0x5000}};
@@ -39,7 +45,10 @@ static void test_removed_map(void **state)
 	heap_set_deinit(&set);
 }
 
-/* A range is cut at each map. A map with a heap_info begins before its first chunk. */
+/*
+ * An unknown range is cut at each map. A map with a heap_info begins at the heap_info, before its
+ * first chunk.
+ */
 static void test_range_with_maps(void **state)
 {
 	const struct heap_span expected[] = {
@@ -56,7 +65,9 @@ static void test_range_with_maps(void **state)
 	heap_set_deinit(&set);
 }
 
-/* Memory in two ranges is in one of them after sorting, and no memory gets lost. */
+/*
+ * Memory that is in two unknown ranges is in only one of them after sorting. No memory gets lost.
+ */
 static void test_overlapping_ranges(void **state)
 {
 	const struct heap_span expected[] = {{0x1000, 0x3000}, {0x3000, 0x4000}};
@@ -70,7 +81,7 @@ static void test_overlapping_ranges(void **state)
 	heap_set_deinit(&set);
 }
 
-/* Many maps in an unknown range cut it into as many parts, and no part gets lost. */
+/* Many maps cut an unknown range into many parts, none of which gets lost. */
 static void test_many_parts(void **state)
 {
 	const uint64_t step = 0x1000, cnt = 1000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reading a child's memory, and finding the pages that it has written to. */
+/* Tests reading a child's memory, and finding the pages that were written to. */
 #include "proof/live_memory.h"
 
 #include <errno.h>
@@ -27,13 +27,18 @@ struct child {
 	pid_t pid;
 	struct live_memory live;
 	size_t page;
-	char *sparse;  /* mapping whose pages 3, 4 and 9 are written to */
-	char *closed;  /* fully written mapping; later page 0 is unreadable, page 2 is unmapped */
-	char *shared;  /* mapping whose page 2 is written to by another process */
+	char *sparse; /* mapping whose pages 3, 4 and 9 are written to */
+	/*
+	 * mapping written to completely; then its page 0 became unreadable and its page 2 was
+	 * unmapped
+	 */
+	char *closed;
+	char *shared;  /* shared mapping; the parent has written to page 2 before the fork */
 	char *huge;    /* mapping whose first and last page are written to */
-	char *of_file; /* mapping of a file; page 1 is written to */
-	char *seen;    /* mapping whose pages are all read, and whose page 2 is written to */
-	char *large;   /* mapping of which one page is read: the kernel maps a huge zero page */
+	char *of_file; /* private mapping of a file; page 1 is written to */
+	char *seen;    /* mapping of which each page was read, and page 2 was written to */
+	/* mapping of which one page was read: the kernel has mapped its page of zeros there */
+	char *large;
 };
 
 static char *map(size_t bytes, int flags, int fd)
@@ -222,7 +227,7 @@ static void zeros_that_were_only_read_are_not_visited(void **state)
 	bool scans = child->live.scans;
 	struct visits visits;
 
-	NEED_ROOT(CAP_SYS_ADMIN); /* shows physical page numbers */
+	NEED_ROOT(CAP_SYS_ADMIN); /* for the physical page numbers in pagemap */
 	child->live.scans = false;
 	assert_non_null(strstr(visits_of(child, child->seen, &visits), "2-3 "));
 	assert_null(strstr(visits.text, " 3-"));
@@ -235,7 +240,7 @@ static void shared_memory_is_found_wherever_it_was_written(void **state)
 	struct child *child = *state;
 	struct visits visits;
 
-	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* permits opening /proc/PID/map_files */
+	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* for opening /proc/PID/map_files */
 	assert_string_equal(visits_of(child, child->shared, &visits), "2-3 ");
 }
 
@@ -254,7 +259,7 @@ static void large_empty_ranges_cost_nothing(void **state)
 		 HUGE_BYTES / child->page);
 	read_bytes = process_read_bytes();
 	assert_string_equal(visits_of(child, child->huge, &visits), wanted);
-	/* Pagemap entries for all pages of the mapping would take 32 GiB. */
+	/* The pagemap entries of the whole mapping would be 32 GiB. */
 	assert_in_range(process_read_bytes() - read_bytes, 0, 1 << 20);
 }
 
@@ -270,8 +275,8 @@ static void search_ends_on_request(void **state)
 	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
 
 	/*
-	 * The callback ends the first visit with an error. The second visit ends because its
-	 * deadline has passed.
+	 * The callback ends the first visit by an error. The second visit ends because the deadline
+	 * has passed.
 	 */
 	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
 						    (uintptr_t)child->huge + PAGES * child->page,
@@ -324,8 +329,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
 		cmocka_unit_test(search_ends_on_request),
 		/*
-		 * These tests come last: they read memory, which allocates page tables and would
-		 * affect the other tests.
+		 * Run these tests last. They read memory, which allocates page tables, and this
+		 * would affect the other tests.
 		 */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),

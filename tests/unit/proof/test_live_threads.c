@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of thread records, including invalid ones. */
+/* Tests parsing the records of threads that a BPF program writes, including invalid records. */
 #include "proof/live_threads.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define ASLEEP (MEMLEAK_THREAD_ASLEEP | MEMLEAK_THREAD_KNOWN)
 
-/* Adds a thread with the register values 100, 101, ... */
+/* Adds the record of a thread whose registers have the values 100, 101, ... */
 static struct memleak_thread_record *add(struct live_threads *threads, pid_t tid,
 					 uint32_t thread_cnt, uint32_t flags, uint32_t vector_bytes)
 {
@@ -158,9 +158,7 @@ static void unused_vector_registers_are_left_out(void **state)
 	assert_int_equal(words[0], 4);
 	assert_int_equal(words[79], 103);
 	assert_int_equal(vector_words(6, 832, words), 64);
-	/*
-	 * Without XSAVE, no header tells which vector registers are in use, so all of them count.
-	 */
+	/* Without XSAVE, no header says which vector registers are in use, so all of them count. */
 	assert_int_equal(vector_words(0, 512, words), 48);
 	assert_int_equal(vector_words(0, 0, words), 0);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares marking with a simple search over all pairs of blocks, on random heaps. */
+/*
+ * Tests marking the blocks that are reachable from roots: compares it, on random heaps, with a
+ * simple search over all pairs of blocks.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +27,7 @@ static uint64_t random_below(uint64_t *seed, uint64_t limit)
 	return random_next(seed) % limit;
 }
 
-/* A random heap: root memory, then blocks with gaps between them. */
+/* A random heap: root words, then blocks with gaps between them. */
 struct heap {
 	struct fake_memory fake;
 	struct heap_block blocks[BLOCKS_MAX];
@@ -37,8 +40,8 @@ struct heap {
 };
 
 /*
- * Returns the block that a word points to, or NO_BLOCK. Sets *begin if the word points to the
- * block's start.
+ * Returns the number of the block that a word points to, or NO_BLOCK. Sets *begin if the word
+ * points to the start of the block.
  */
 static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 {
@@ -49,8 +52,8 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 		const struct heap_block *block = &heap->blocks[i];
 
 		/*
-		 * If an array is empty, a pointer right after its element count is also a pointer
-		 * to its block.
+		 * An array of no elements: a pointer right after the element count also points to
+		 * the block.
 		 */
 		if (block->size == 8 && word == block->addr + 8 &&
 		    !*fake_memory_at(&heap->fake, block->addr))
@@ -93,8 +96,8 @@ static uint64_t random_word(struct heap *heap)
 }
 
 /*
- * Returns a random size. Most are small; some blocks have many pointers, or are too large for their
- * links to be cached.
+ * Returns a random size. Most sizes are small, some have room for many pointers, and some are too
+ * large for their pointers to be cached.
  */
 static uint32_t random_size(struct heap *heap)
 {
@@ -103,7 +106,7 @@ static uint32_t random_size(struct heap *heap)
 	return (uint32_t)random_below(&heap->seed, limits[random_below(&heap->seed, 8)]);
 }
 
-/* Blocks are aligned to 16 bytes, or to 8 as in some allocators. */
+/* Makes a random heap. Blocks are aligned to 16 bytes, or to 8 bytes as by some allocators. */
 static void make_heap(struct heap *heap, uint64_t seed)
 {
 	uint64_t at, align = seed % 2 ? 16 : 8;
@@ -165,7 +168,10 @@ static void read_model(struct heap *heap, struct model *model)
 			     model->points[i], model->begins[i]);
 }
 
-/* Marks all blocks reachable by way of `points`, until nothing changes. */
+/*
+ * Gives the mark `kind` to all blocks that `points` leads to from blocks with this or a higher
+ * mark, until nothing changes.
+ */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
 {
@@ -210,8 +216,9 @@ static void solve(const struct heap *heap, struct model *model)
 }
 
 /*
- * Checks that a block was reached after its holder, so that chains of holders end at a root or at a
- * definite block.
+ * Checks the holder of a block: the block itself if it is definitely lost; a definitely lost block
+ * that leads to it; none if it is not judged; a root that points to it; or a block that points to
+ * it and has at least its mark.
  */
 static void check_holder(const struct heap *heap, const struct model *model,
 			 const struct marks *marks, uint32_t at)
@@ -283,7 +290,7 @@ static void heaps_agree(void **state)
 		check_heap(seed, 1 + seed % 3);
 }
 
-/* Number of blocks in a large heap, enough for several workers to share the work */
+/* Number of blocks of a large heap; enough for several threads to share the work */
 #define MANY 200000
 static void many_blocks(void **state)
 {
@@ -297,8 +304,8 @@ static void many_blocks(void **state)
 
 	(void)state;
 	/*
-	 * The first block is a table that points to nine of ten blocks in the first half of all
-	 * blocks. Each block of the first half points to one block in the second half.
+	 * The first block is a table of pointers to nine of ten blocks in the first half of all
+	 * blocks. Each block in the first half points to one block in the second half.
 	 */
 	fake_memory_init(&fake, BASE, 2 + MANY + 4 * MANY + 2);
 	fake.words[0] = BASE + 16;
@@ -337,7 +344,10 @@ static void many_blocks(void **state)
 	free(blocks);
 }
 
-/* A long list in shuffled memory order, which would overflow the stack of a recursive search. */
+/*
+ * A long list whose elements are in shuffled order in memory. It would overflow the stack of a
+ * recursive search.
+ */
 static void long_list(void **state)
 {
 	struct fake_memory fake;
@@ -352,7 +362,7 @@ static void long_list(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		blocks[i] = (struct heap_block){BASE + 16 + 32ULL * i, 24, 0};
 	fake.words[0] = blocks[0].addr;
-	/* 7919 is prime and does not divide MANY, so the list reaches all blocks. */
+	/* MANY is no multiple of the prime number 7919, so the list reaches all blocks. */
 	for (uint64_t i = 0, at = 0; i < MANY - 1; i++) {
 		uint64_t next = (at + 7919) % MANY;
 
@@ -395,7 +405,7 @@ static void stops_on_request(void **state)
 	fake_memory_deinit(&heap.fake);
 }
 
-/* A large block is read in pieces. Unreadable parts are skipped. */
+/* A large block is read in pieces, and its unreadable parts are skipped. */
 static void large_block_with_hole(void **state)
 {
 	const uint64_t large = 5 << 20;
@@ -431,8 +441,8 @@ static void large_block_with_hole(void **state)
 }
 
 /*
- * Pointers in code may be unaligned. They are found across pieces that are read separately, and
- * next to unreadable memory.
+ * Pointers in code may be unaligned. They are found even if they lie across two pieces that are
+ * read separately, or next to unreadable memory.
  */
 static void pointers_in_code(void **state)
 {
@@ -462,7 +472,7 @@ static void pointers_in_code(void **state)
 		blocks[i] = (struct heap_block){behind + 64 + 32ULL * i, 24, 0};
 	for (uint32_t i = 0; i < cnt; i++)
 		memcpy((char *)fake.words + (slots[i] - BASE), &blocks[i].addr, 8);
-	/* A pointer after the end of the code is not found. */
+	/* A pointer that lies partly after the end of the code is not found. */
 	memcpy((char *)fake.words + (behind - 4 - BASE) + 8, &blocks[cnt].addr, 8);
 	assert_int_equal(block_index_init(blocks, cnt + 1, &index), 0);
 	request.memory = &fake.memory;
@@ -480,8 +490,8 @@ static void pointers_in_code(void **state)
 }
 
 /*
- * Makes a block of the given size whose first two words are `first` and `second`, and a root
- * pointer to the given offset in the block. Returns the mark of the block.
+ * Makes a block of the given size whose first two words are `first` and `second`, and a root that
+ * points to the given offset in the block. Returns the mark that the block gets.
  */
 static enum mark mark_of(uint32_t size, uint64_t offset, uint64_t first, uint64_t second)
 {
@@ -516,7 +526,7 @@ static void interior_pointers(void **state)
 {
 	(void)state;
 	assert_int_equal(mark_of(100, 0, 0, 0), MARK_REACHABLE);
-	assert_int_equal(mark_of(100, 5, 0, 0), MARK_REACHABLE); /* a tagged pointer */
+	assert_int_equal(mark_of(100, 5, 0, 0), MARK_REACHABLE); /* a tagged pointer to the start */
 	assert_int_equal(mark_of(100, 40, 0, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(100, 100, 0, 0), MARK_DEFINITE);
 	assert_int_equal(mark_of(0, 0, 0, 0), MARK_REACHABLE);
@@ -546,8 +556,8 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);
 	/*
-	 * A pointer to an object's base class is treated as a pointer to the block's start. A
-	 * pointer to an offset that has no base class is not.
+	 * A pointer to a base class within an object is treated as a pointer to the block's start.
+	 * A pointer to an offset without a base class is not.
 	 */
 	assert_int_equal(mark_of(100, 32, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(100, 48, 0, 0), MARK_POSSIBLE);

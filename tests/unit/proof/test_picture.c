@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pictures of children that keep pointers only in registers. */
+/*
+ * Tests pictures (consistent copies of a process's memory and registers) of children that have
+ * pointers only in registers.
+ */
 #include "proof/picture.h"
 
 #include <errno.h>
@@ -140,7 +143,8 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
 	/*
-	 * The signal makes the process run again until it stops, so the picture is no longer valid.
+	 * Stopping and continuing makes the process run for a moment, so the picture is no longer
+	 * valid.
 	 */
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);

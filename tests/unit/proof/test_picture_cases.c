@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pictures of processes. In each test, the process has a different special property. */
+/*
+ * Tests pictures (consistent copies of memory and registers) of processes, each with a special
+ * property.
+ */
 #include <errno.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -44,11 +47,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Memory shared between a test and its child. */
+/* Memory that a test shares with its child. */
 struct shared {
 	volatile uint64_t turns;
 	volatile int ready;
-	uint64_t *place; /* address of a word with the value MEMORY_MARK */
+	uint64_t *place; /* address of a word in the child with the value MEMORY_MARK */
 };
 
 struct running {
@@ -56,7 +59,7 @@ struct running {
 	struct shared *shared;
 };
 
-/* Runs for ever with MARK only in a register. */
+/* Runs for ever. Only a register has the value MARK. */
 static void burn(struct shared *shared)
 {
 	shared->ready = 1;
@@ -95,7 +98,7 @@ static void end(struct running *running)
 {
 	int status;
 
-	/* Check that the process still runs. */
+	/* The process must still run. */
 	uint64_t turns = running->shared->turns, deadline_ns = patience();
 
 	while (running->shared->turns == turns && clock_left_ms(deadline_ns))
@@ -289,8 +292,8 @@ static void who_is_traced_is_left_alone(void **state)
 }
 
 /*
- * Takes a picture that is not released in time: the process resumes at the deadline. If the process
- * could not be stopped before the deadline, there is no picture and the process runs on.
+ * If a picture is not released, the process goes on at the deadline. If the process could not be
+ * stopped before the deadline, there is no picture, and the process was never stopped for long.
  */
 static void a_picture_ends_at_its_deadline(void **state)
 {
@@ -307,8 +310,7 @@ static void a_picture_ends_at_its_deadline(void **state)
 }
 
 /*
- * Takes a picture with a late deadline and does not release it: the process resumes long before the
- * deadline.
+ * If a picture with a late deadline is not released, the process goes on long before the deadline.
  */
 static void a_picture_ends_before_a_late_deadline(void **state)
 {
@@ -320,7 +322,7 @@ static void a_picture_ends_before_a_late_deadline(void **state)
 	picture__free(picture);
 }
 
-/* A process stopped by SIGSTOP stays stopped. */
+/* A picture does not make a process run on that was stopped by SIGSTOP. */
 static void a_stopped_process_stays_stopped(void **state)
 {
 	struct running running = start(NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes many pictures of programs that would notice any disturbance. */
+/*
+ * Takes many pictures (consistent copies of memory and registers) of programs that would notice any
+ * disturbance.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,7 +28,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/proof/waiting_program.h"
 
-/* Interval, in pictures, between full reads of memory, which are slow under a sanitizer */
+/* Interval, in pictures, between complete reads of memory, which are slow under a sanitizer */
 #define READS_EVERY 5
 
 /* Process name of the program and of its copies; unique to each run of the test. */
@@ -33,7 +36,10 @@ static char name[16];
 
 static struct picture_taker *taker;
 
-/* True on an emulated machine, where a kill or a picture of many threads takes seconds. */
+/*
+ * True on an emulated machine, where killing a process, or a picture of many threads, takes
+ * seconds.
+ */
 static bool is_slow(void)
 {
 	const char *slowness = getenv("MEMLEAK_TEST_SLOWNESS");
@@ -151,14 +157,15 @@ static uint64_t read_all(const struct memory *memory)
 struct tally {
 	int taken;
 	int methods[PICTURE_FREEZE + 1];
-	int stale; /* number of pictures without a copy: threads ran in all attempts */
+	/* number of pictures without a copy, because some thread was running in each attempt */
+	int stale;
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;
 };
 
 /*
- * Takes a picture. Tries again if the threads could not all be stopped in time, as on a slow
+ * Takes a picture, and tries again if not all threads could be stopped in time, as on a slow
  * machine.
  */
 static void take(pid_t pid, struct tally *tally)
@@ -201,7 +208,10 @@ static int count_copy(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Waits until no copies of the program are left. Until a copy ends, it is traced or an orphan. */
+/*
+ * Waits until there are no copies of the program. A copy is recognised by being traced or an
+ * orphan.
+ */
 static void expect_no_copies(void)
 {
 	uint64_t deadline_ns = patience();
@@ -236,7 +246,8 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
 }
 
 /*
- * Takes pictures. Each picture must be a copy of the process, unless threads ran in all attempts.
+ * Takes pictures of a program. Each must be a copy of the process, unless threads ran in all
+ * attempts.
  */
 static void expect_copies(const char *variant, const char *threads)
 {
@@ -258,8 +269,8 @@ static void children_are_not_disturbed(void **state)
 }
 
 /*
- * The program waits for any child, so it would notice a copy of itself. It is frozen instead of
- * being copied.
+ * A program that waits for any child would notice a copy of itself, so it is frozen instead of
+ * copied.
  */
 static void who_waits_for_any_child_is_frozen(void **state)
 {
@@ -281,7 +292,7 @@ static struct tracer_order order_for(pid_t pid)
 	};
 }
 
-/* Takes pictures in a loop, in a process that gets killed. */
+/* Takes pictures in a loop until this process is killed. */
 static void __attribute__((noreturn))
 take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
 {

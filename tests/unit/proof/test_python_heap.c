@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests counting objects of Python in fake memory, with pools laid out like CPython's and with
- * damaged pools.
+ * Tests counting the objects of a Python program, in fake memory with pools as CPython lays them
+ * out, and with damaged pools.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #define POOL_CNT 8
 #define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
 
-/* Bytes per type. The second half contains the type's name. */
+/* Bytes for each type; the type's name is in the second half */
 #define TYPE_BYTES 512
 enum {
 	TYPE_LIST,
@@ -38,7 +38,7 @@ enum {
 	TYPE_CNT
 };
 
-/* Where objects of a script are: behind the types. */
+/* Addresses of the objects of a script, after those of the types. */
 #define CODE (BASE + 8192)
 #define FUNCTION (CODE + 1024)
 #define DICTIONARY (FUNCTION + 512)
@@ -98,7 +98,7 @@ static int tear_down(void **state)
 }
 
 /*
- * Makes a pool in which `used` blocks were handed out; the first `freed` of these are free again.
+ * Makes a pool from which `used` blocks were handed out, of which the first `freed` are free again.
  */
 static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_t used,
 		      uint32_t freed)
@@ -118,10 +118,7 @@ static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_
 			i + 1 < freed ? addr + PYTHON_POOL_HEADER_BYTES + (i + 1) * size : 0;
 }
 
-/*
- * Writes an object into a block, `before` words after the block's start. Returns the object's
- * address.
- */
+/* Writes an object into a block, `before` words after its start. Returns the object's address. */
 static uint64_t add_object(struct python *python, size_t pool, uint32_t size, uint32_t block,
 			   size_t before, size_t type)
 {
@@ -148,7 +145,7 @@ static void read_heap(struct python *python)
 	read_until(python, UINT64_MAX);
 }
 
-/* Makes a pool of `used` objects of the class Entry; the first `freed` of these are free again. */
+/* Makes a pool of `used` objects of the class Entry, of which the first `freed` are free again. */
 static void make_entries(struct python *python, size_t pool, uint32_t used, uint32_t freed)
 {
 	make_pool(python, pool, 48, used, freed);
@@ -172,13 +169,16 @@ static void classes_grow(void **state)
 	assert_int_equal(class->more, 150);
 	assert_int_equal(class->more_bytes, 150 * 48);
 	assert_int_equal(class->for_ns, SECOND_NS);
-	/* A class that has shrunk since the previous reading is not listed. */
+	/* A class that has shrunk since the previous count is not listed. */
 	make_entries(python, 1, 200, 60);
 	read_heap(python);
 	assert_int_equal(python->growth.class_cnt, 0);
 }
 
-/* Counting ends at its deadline; what it has left out does not seem to shrink or grow. */
+/*
+ * Counting ends at its deadline. The objects that it did not reach must not count as growth or as a
+ * loss, neither now nor in the next count.
+ */
 static void cut_reading(void **state)
 {
 	struct python *python = *state;
@@ -196,7 +196,7 @@ static void cut_reading(void **state)
 	assert_int_equal(python->growth.classes[0].more, 40);
 }
 
-/* If the first count is cut, nothing is known about how many objects are missing. */
+/* If the first count ends at its deadline, the number of uncounted objects is unknown. */
 static void cut_first_reading(void **state)
 {
 	struct python *python = *state;
@@ -206,7 +206,10 @@ static void cut_first_reading(void **state)
 	assert_true(python->growth.uncounted == PYTHON_UNCOUNTED_UNKNOWN);
 }
 
-/* Makes a string, or a bytes object that has its data 16 bytes before a string's. */
+/*
+ * Makes a string or a bytes object. `at` is the offset of its characters: 48 in a string, 32 in
+ * bytes.
+ */
 static uint64_t add_text(struct python *python, size_t text, const char *data, size_t at)
 {
 	uint64_t addr = TEXTS + text * TEXT_BYTES, *words = fake_memory_at(&python->fake, addr);
@@ -219,7 +222,10 @@ static uint64_t add_text(struct python *python, size_t text, const char *data, s
 	return addr;
 }
 
-/* Makes a code object of CPython 3.11. Its first 8 instructions are of line 12, others of 13. */
+/*
+ * Makes a code object of CPython 3.11. Its first 8 instructions are on line 12, and all others on
+ * line 13.
+ */
 static void add_code(struct python *python, const char *name, const char *path)
 {
 	uint64_t *words = fake_memory_at(&python->fake, CODE);
@@ -232,7 +238,7 @@ static void add_code(struct python *python, const char *name, const char *path)
 	words[17] = add_text(python, TEXT_LINES, "\xd7\x01\x01\xdf\x01\x01", 32);
 }
 
-/* Makes a pool of functions that have the code object. */
+/* Makes a pool of function objects that refer to the code object. */
 static void make_functions(struct python *python, size_t pool, uint32_t cnt)
 {
 	make_pool(python, pool, 64, cnt, 0);
@@ -241,7 +247,7 @@ static void make_functions(struct python *python, size_t pool, uint32_t cnt)
 			       add_object(python, pool, 64, i, 0, TYPE_FUNCTION))[6] = CODE;
 }
 
-/* Makes a pool of coroutines that wait at one instruction of the code object. */
+/* Makes a pool of coroutines that all wait at the given instruction of the code object. */
 static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instruction)
 {
 	make_pool(python, 0, 208, cnt, 0);
@@ -273,7 +279,7 @@ static void expect_place(struct python *python, const char *class, const char *f
 	assert_int_equal(python->growth.classes[0].place.line, line);
 }
 
-/* Makes 40 more coroutines between two readings of the heap. */
+/* Counts 10 coroutines, then makes 40 more. */
 static void more_coroutines(struct python *python, const char *path)
 {
 	run_script(python);
@@ -283,7 +289,7 @@ static void more_coroutines(struct python *python, const char *path)
 	make_coroutines(python, 50, 10);
 }
 
-/* Coroutines are shown with the line at which most of them wait. */
+/* Coroutines are shown with the line on which most of them wait. */
 static void coroutines_wait(void **state)
 {
 	struct python *python = *state;
@@ -294,7 +300,7 @@ static void coroutines_wait(void **state)
 	expect_place(python, "coroutine", "serve", 13);
 }
 
-/* Code of a library has no place: it does not leak by itself. */
+/* Coroutines of a library's code are shown without a line: the library does not leak by itself. */
 static void coroutines_of_library(void **state)
 {
 	struct python *python = *state;
@@ -304,7 +310,10 @@ static void coroutines_of_library(void **state)
 	expect_place(python, "coroutine", "", 0);
 }
 
-/* New code may have the address of code that is gone. It may have fewer objects. */
+/*
+ * A new code object is at the address of one that is gone. It counts as new, even if it has fewer
+ * coroutines.
+ */
 static void code_replaced(void **state)
 {
 	struct python *python = *state;
@@ -320,7 +329,10 @@ static void code_replaced(void **state)
 	expect_place(python, "coroutine", "poll", 51);
 }
 
-/* Code that is partly not resident for a while, and then reads as zeros, is not taken for new. */
+/*
+ * A code object that is partly not resident reads as zeros there. It must not be taken for a new
+ * one.
+ */
 static void code_not_resident(void **state)
 {
 	struct python *python = *state;
@@ -338,7 +350,7 @@ static void code_not_resident(void **state)
 	assert_int_equal(python->growth.class_cnt, 0);
 }
 
-/* Coroutines are not counted with the function that returned them. */
+/* Coroutines do not count as function objects, although both refer to the same code object. */
 static void coroutines_and_functions(void **state)
 {
 	struct python *python = *state;
@@ -354,7 +366,7 @@ static void coroutines_and_functions(void **state)
 	assert_int_equal(python->growth.classes[0].count, 80);
 }
 
-/* Gives the class Entry a dictionary with one method. */
+/* Gives the class Entry a dictionary whose only entry is a method. */
 static void add_method(struct python *python)
 {
 	uint64_t *words = fake_memory_at(&python->fake, FUNCTION);
@@ -386,7 +398,7 @@ static void class_has_constructor(void **state)
 	expect_place(python, "Entry", "Entry.__init__", 12);
 }
 
-/* Each container is preceded by the garbage collector's header of two words. */
+/* The garbage collector's header of two words precedes each container. */
 static void containers_grow(void **state)
 {
 	struct python *python = *state;
@@ -417,7 +429,8 @@ static void containers_grow(void **state)
 
 #define TABLES (POOLS + 4 * PYTHON_POOL_BYTES)
 
-/* A set of weak references keeps no object alive, so it is listed last, although it grows fastest.
+/*
+ * A set of weak references keeps no objects alive, so it is listed last, although it grows faster.
  */
 static void weak_sets(void **state)
 {
@@ -434,7 +447,7 @@ static void weak_sets(void **state)
 
 		sets[i] = add_object(python, 0, 224, i, 2, TYPE_SET);
 		*fake_memory_at(&python->fake, sets[i] + 40) = table;
-		/* The first place of the table is free. */
+		/* Slot 0 of the set's table is free. */
 		*fake_memory_at(&python->fake, table + 16) =
 			add_object(python, 1, 48, i, 0, item_types[i]);
 	}
@@ -448,7 +461,10 @@ static void weak_sets(void **state)
 	assert_int_equal(python->growth.containers[1].addr, sets[0] + 24);
 }
 
-/* The class of a container is gone, but counting ends before it gets to the container. */
+/*
+ * The class of a growing container is gone, and counting ends before it reaches the container
+ * again.
+ */
 static void container_class_gone(void **state)
 {
 	struct python *python = *state;
@@ -466,7 +482,7 @@ static void container_class_gone(void **state)
 	assert_int_equal(python->growth.container_cnt, 0);
 }
 
-/* The start of the mapping is not a multiple of the pool size. */
+/* The mapping does not start at a multiple of the pool size. */
 static void unaligned_mapping(void **state)
 {
 	struct python *python = *state;
@@ -480,7 +496,7 @@ static void unaligned_mapping(void **state)
 	assert_int_equal(python->growth.classes[0].more, 40);
 }
 
-/* A class is replaced by another class at the same address. */
+/* Another class is at the address of the counted class. */
 static void class_replaced(void **state)
 {
 	struct python *python = *state;
@@ -494,7 +510,10 @@ static void class_replaced(void **state)
 	assert_int_equal(python->growth.classes[0].count, 100);
 }
 
-/* An interpreter may have a name without a version, and need not use a library. */
+/*
+ * The name of an interpreter's file need not have a version, and the interpreter need not be a
+ * library.
+ */
 static void interpreters(void **state)
 {
 	static const char *const names[] = {"/usr/bin/python3.11", "/usr/lib/libpython3.11.so.1.0",
@@ -513,7 +532,7 @@ static void interpreters(void **state)
 
 static const struct memory_ops *fake_ops;
 
-/* Reads memory; the first read takes longer than counting may. */
+/* Reads memory. The first read takes longer than counting may take. */
 static ssize_t read_late(const struct memory *memory, uint64_t addr, void *ret, size_t len)
 {
 	static bool is_late;
@@ -524,7 +543,7 @@ static ssize_t read_late(const struct memory *memory, uint64_t addr, void *ret, 
 	return fake_ops->read(memory, addr, ret, len);
 }
 
-/* On a busy machine, counting may take long, although it uses little processor time. */
+/* Counting is limited by the CPU time that it uses: on a busy machine it may take long. */
 static void busy_machine(void **state)
 {
 	struct python *python = *state;
@@ -557,7 +576,7 @@ static void damaged_headers(void **state)
 	struct python *python = *state;
 
 	make_pool(python, 0, 64, 10, 0);
-	is_no_pool(python, 0, 0);                           /* no used block */
+	is_no_pool(python, 0, 0);                           /* no used blocks */
 	is_no_pool(python, 0, 11);                          /* more used blocks than handed out */
 	is_no_pool(python, 4, 32ULL << 32);                 /* no such block size */
 	is_no_pool(python, 5, (48 + 650) | 16320ULL << 32); /* free space begins inside a block */
@@ -565,7 +584,10 @@ static void damaged_headers(void **state)
 	is_no_pool(python, 5, 16400 | 16320ULL << 32);      /* free space begins beyond the end */
 }
 
-/* Lists of free blocks may be circular, leave the pool, or point between blocks. */
+/*
+ * Lists of free blocks may be circular, lead out of the pool, or point between blocks: the list is
+ * ignored from there on.
+ */
 static void damaged_free_lists(void **state)
 {
 	struct python *python = *state;
@@ -583,7 +605,7 @@ static void damaged_free_lists(void **state)
 	}
 }
 
-/* Counting ends, whatever the memory contains. */
+/* Counting must end, whatever the memory contains. */
 static void random_memory(void **state)
 {
 	struct python *python = *state;

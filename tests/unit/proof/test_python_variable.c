@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests finding names of Python variables: in fake memory laid out like CPython's memory, and in
+ * Tests finding the names of Python variables: in fake memory laid out like CPython's, and in
  * memory that only resembles it.
  */
 #include <setjmp.h>
@@ -21,8 +21,8 @@
 #define END (BASE + PAGES * 4096)
 
 /*
- * Addresses of the string type, its name, the strings, the dictionary's pairs, and an object. The
- * memory before PAIRS contains no pairs.
+ * Addresses of the string type and its name, of the strings, of the dictionary's pairs, and of an
+ * object. There are no pairs before PAIRS.
  */
 #define TYPE (BASE + 0x100)
 #define TYPE_NAME (BASE + 0x180)
@@ -38,7 +38,7 @@ struct python {
 	bool is_old; /* true for the layout of CPython 3.11 */
 };
 
-/* Adds a string with the given length field. Returns its address. */
+/* Adds a string whose length field is `len`. Returns its address. */
 static uint64_t string_of_length(struct python *python, const char *text, uint64_t len)
 {
 	uint64_t addr = STRINGS + STRING_BYTES * python->string_cnt++;
@@ -57,7 +57,7 @@ static uint64_t string(struct python *python, const char *text)
 	return string_of_length(python, text, strlen(text));
 }
 
-/* Adds a pair to the dictionary. Returns the address of its value. */
+/* Adds a pair of name and value to the dictionary. Returns the address of the pair's value. */
 static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 {
 	uint64_t addr = PAIRS + 16 * python->pair_cnt++;
@@ -67,7 +67,7 @@ static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 	return addr + 8;
 }
 
-/* Makes memory with a dictionary in which "__name__" has the value "__main__". */
+/* Makes memory with the dictionary of a module: "__name__" has the value "__main__". */
 static void begin(struct python *python, bool is_old)
 {
 	*python = (struct python){.is_old = is_old};
@@ -105,8 +105,8 @@ static void test_names(void **state)
 		check(&python, add_pair(&python, string(&python, "last_1"), OBJECT),
 		      "__main__.last_1");
 		/*
-		 * No name is found for the address of the name itself, or for an address outside
-		 * the dictionary.
+		 * No name is found for the place of a pair's name, or for an address outside the
+		 * dictionary.
 		 */
 		check(&python, slot - 8, NULL);
 		check(&python, slot + 4096, NULL);
@@ -114,7 +114,7 @@ static void test_names(void **state)
 	}
 }
 
-/* Makes a pool of blocks of 64 bytes. Returns the address of the first block. */
+/* Makes a pool with blocks of 64 bytes. Returns the address of its first block. */
 static uint64_t make_pool(struct python *python, uint64_t addr)
 {
 	uint64_t *words = fake_memory_at(&python->fake, addr);
@@ -135,7 +135,10 @@ static uint64_t make_pool(struct python *python, uint64_t addr)
 	return addr + PYTHON_POOL_HEADER_BYTES;
 }
 
-/* Containers are named by a variable, by an object in a variable, or by a key. */
+/*
+ * A container is named by a variable, else by the variable of an object that has the container,
+ * else by a key.
+ */
 static void test_containers(void **state)
 {
 	struct mapping mapping = {.start = BASE, .end = END, .writable = true, .path = ""};
@@ -147,14 +150,14 @@ static void test_containers(void **state)
 	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
 	assert_string_equal(named[0].name, "");
-	/* The new pair is not in a module's dictionary, so only its key is known. */
+	/* This pair is not in the dictionary of a module, so only its key is known. */
 	other = BASE + 40 * 4096;
 	*fake_memory_at(&python.fake, other) = string(&python, "kept");
 	*fake_memory_at(&python.fake, other + 8) = OBJECT;
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
 	assert_int_equal(named[0].named_by, PYTHON_KEY);
 	assert_string_equal(named[0].name, "kept");
-	/* An object in a pool points to the container, and a variable to the object. */
+	/* A variable refers to an object in a pool, and the object to the container. */
 	block = make_pool(&python, BASE + 16 * 4096) + 3 * 64;
 	*fake_memory_at(&python.fake, block + 40) = OBJECT;
 	add_pair(&python, string(&python, "store"), block + 16);
@@ -172,8 +175,8 @@ static void test_containers(void **state)
 #define METHOD (BASE + 0x1800)
 
 /*
- * Many methods of the container point to it. Still, an object that points to it and the variable
- * are found.
+ * Many bound methods point to the container, and so does an object. The object and the variable
+ * that holds it must still be found.
  */
 static void test_many_methods(void **state)
 {
@@ -198,7 +201,7 @@ static void test_many_methods(void **state)
 	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
 	assert_int_equal(named.named_by, PYTHON_HOLDER);
 	assert_string_equal(named.name, "__main__.store");
-	/* Module dictionaries may be at higher addresses than the methods. */
+	/* The dictionaries of modules may be at higher addresses than the methods. */
 	named = (struct python_named){.addr = METHOD};
 	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
 	assert_int_equal(named.named_by, PYTHON_UNNAMED);
@@ -275,7 +278,7 @@ static void test_edges(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* A string at the end of memory. */
+/* Reads a string that ends with the readable memory. */
 static void test_short_string(void **state)
 {
 	struct python python;
@@ -294,8 +297,8 @@ static void test_short_string(void **state)
 }
 
 /*
- * A sequence of as many pairs as a large module has, a sequence of more pairs than any module has,
- * and memory full of pairs.
+ * Names are found in a sequence of as many pairs as a large module has, but not in one with more
+ * pairs than any module has. Memory full of pairs must not make the search long.
  */
 static void test_endless_row(void **state)
 {
@@ -319,8 +322,8 @@ static void test_endless_row(void **state)
 }
 
 /*
- * An object of a class. The word at HOLDER, which lies before the object, points to the array of
- * the object's values.
+ * An object of a class, with the array of its values at VALUES. The word at HOLDER points to the
+ * array, and lies before the object.
  */
 #define CLASS (BASE + 0x3000)
 #define CLASS_NAME (BASE + 0x3800)
@@ -328,7 +331,10 @@ static void test_endless_row(void **state)
 #define VALUES (BASE + 0x4000)
 #define HOLDER (BASE + 0x5000)
 
-/* Makes an object with the attributes "name" and "cache", `before` bytes after HOLDER. */
+/*
+ * Makes an object with the attributes "name" and "cache". The object begins `before` bytes after
+ * HOLDER.
+ */
 static void begin_class(struct python *python, uint64_t before)
 {
 	uint8_t *sizes;
@@ -373,13 +379,13 @@ static void test_attributes(void **state)
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 8, "Server.cache");
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 16, NULL);
 	/*
-	 * VALUES is not an array of values: it begins with a number, as a dictionary does with its
-	 * reference count.
+	 * Memory that begins with a number is no array of values, but for instance a dictionary,
+	 * which begins with its reference count.
 	 */
 	*fake_memory_at(&python.fake, VALUES) = 1;
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER, NULL);
 	fake_memory_deinit(&python.fake);
-	/* Layout of CPython 3.12. */
+	/* The layout of CPython 3.12. */
 	begin_class(&python, 24);
 	check_attribute(&python, VALUES + 8, VALUES - 1, HOLDER, "Server.cache");
 	fake_memory_deinit(&python.fake);
@@ -421,7 +427,7 @@ static void test_hostile_classes(void **state)
 	check_attribute(&python, UINT64_MAX, 0, HOLDER, NULL);
 	check_attribute(&python, UINT64_MAX - 7, UINT64_MAX - 7, UINT64_MAX - 7, NULL);
 	check_attribute(&python, 8, UINT64_MAX, HOLDER, NULL);
-	/* A class in which every word is a pointer to keys. */
+	/* A class in which each word points to keys must not make the search long. */
 	python.fake.reads = 0;
 	for (uint64_t at = CLASS + 32; at < CLASS_NAME; at += 8)
 		*fake_memory_at(&python.fake, at) = KEYS;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests retracing pointers through fake memory whose blocks are unknown, including hostile memory.
+ * Tests retracing how a block is reachable, backwards through memory whose blocks are unknown. The
+ * memory is fake, and some of it is hostile.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,10 +25,10 @@
 #define STACK (BASE + 7 * PAGE)
 #define PAGES 8
 
-/* A known block of the heap. */
+/* A block of the heap that memleak has traced. */
 #define BLOCK (HEAP + 0x100)
 #define BLOCK_BYTES 64
-/* Start addresses of unknown blocks. */
+/* Start addresses of blocks that memleak does not know. */
 #define FIRST (HEAP + 0x800)
 #define SECOND (OTHER + 0x40)
 
@@ -74,7 +75,7 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
-		/* The duration of the proof limits the time for retracing: set a long duration. */
+		/* Retracing may take as long as the proof took: pretend that it took long. */
 		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;
@@ -102,8 +103,8 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 }
 
 /*
- * Searches for the path from the known block back to a root. Returns the first place of the path,
- * or NULL if no path was found.
+ * Searches for a path from the known block back to a root. Returns the place nearest to the block,
+ * or NULL.
  */
 static const struct retrace_place *run(struct world *world)
 {
@@ -112,7 +113,7 @@ static const struct retrace_place *run(struct world *world)
 	return retrace_find(&world->retrace, &world->block, world->slot);
 }
 
-/* Makes the path: a variable -> a block -> another block -> the known block. */
+/* Makes a path: a variable points to SECOND, SECOND to FIRST, and FIRST to the known block. */
 static void put_chain(struct world *world)
 {
 	put(world, FIRST + 24, BLOCK);
@@ -142,8 +143,8 @@ static void test_chain(void **state)
 }
 
 /*
- * The target of any pointer counts as the start of an unknown block. A word belongs to the block
- * that starts closest before the word.
+ * Any address that is pointed to may be the start of an unknown block. A word belongs to the block
+ * that starts closest before it.
  */
 static void test_closest_begin(void **state)
 {
@@ -171,15 +172,15 @@ static void test_circle(void **state)
 	put(world, FIRST + 24, BLOCK);
 	put(world, FIRST + 16, SECOND);
 	put(world, SECOND + 8, FIRST);
-	/* A block that points to itself, and a word that contains its own address. */
+	/* A block points to itself, and a word points to itself. */
 	put(world, BLOCK + 8, BLOCK);
 	put(world, SECOND + 16, SECOND + 16);
 	assert_null(run(world));
 }
 
 /*
- * The only pointer to the unknown block is in the known block. The known block is reachable only
- * through the unknown block, or lost: either way, there is no path.
+ * Only the known block points to FIRST. The known block is reachable only through FIRST, or is
+ * lost: in both cases there is no path to a root.
  */
 static void test_known_block_between(void **state)
 {
@@ -201,7 +202,9 @@ static void test_freed_memory(void **state)
 
 	put_chain(world);
 	world->proof.heaps = (struct root_ranges){.items = &heap, .cnt = 1};
-	/* If all blocks of a heap are known and FIRST is not one of them, no path is found. */
+	/*
+	 * In a heap of which all blocks are known, FIRST is no block: there is no path through it.
+	 */
 	assert_null(retrace_find(&world->retrace, &world->block, 0));
 	assert_int_equal(retrace_add(&world->retrace, &world->block, 0), 0);
 	assert_int_equal(retrace_run(&world->retrace, &world->proof, &world->picture), 0);
@@ -244,7 +247,7 @@ static void test_unreadable(void **state)
 	world->fake.hole_end = STACK;
 	assert_null(run(world));
 	retrace_deinit(&world->retrace);
-	/* Memory after an unreadable hole is searched, too. */
+	/* Memory after an unreadable hole is searched as well. */
 	world->fake.hole_start = HEAP;
 	world->fake.hole_end = HEAP + PAGE;
 	put(world, SECOND + 8, 0);
@@ -277,7 +280,7 @@ static void test_memory_changes(void **state)
 	assert_int_equal(world->fake.reads, 0);
 }
 
-/* Every word of memory is a pointer: the search must end, and paths must be short. */
+/* Every word of memory is a pointer: the search must end, and no path may be circular. */
 static void check_full_of_pointers(struct world *world)
 {
 	uint64_t all = (uint64_t)world->fake.cnt;
@@ -303,8 +306,8 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * A path of many places. Each place is held by the next one, and the last place by a variable. The
- * path becomes known place by place, from its end. Nevertheless, each holder in a Python program is
+ * A path of many places: each is held by the next one, and the last one by a variable. The places
+ * become known one by one, from the last one on. Even so, each holder in a Python program must be
  * read only once.
  */
 static void test_long_way(void **state)
@@ -330,7 +333,7 @@ static void test_long_way(void **state)
 	assert_true(world->fake.reads < 10 * cnt);
 }
 
-/* Places at the ends of the address space must not overflow. */
+/* Computing with places at the ends of the address space must not overflow. */
 static void test_odd_places(void **state)
 {
 	struct world *world = *state;

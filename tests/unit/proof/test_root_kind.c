@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests classifying mappings, with ELF headers that the target has made up or changes while they
- * are read.
+ * Tests what kind of memory a root is in. ELF headers are read from the target, which may make them
+ * up and change them while they are read.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -28,7 +28,10 @@ struct world {
 	struct heap_picture picture;
 };
 
-/* Mappings: a file's header, the file's data, possibly its .bss, and mappings without a file. */
+/*
+ * Makes the mappings: a file's header, its data, memory that may be its .bss, and memory without a
+ * file.
+ */
 static void begin(struct world *world)
 {
 	const struct mapping mappings[] = {
@@ -54,7 +57,7 @@ static void begin(struct world *world)
 		(struct heap_picture){.memory = &world->fake.memory, .threads = &world->threads};
 }
 
-/* Writes the header of a file whose data ends at the given distance from the file's start. */
+/* Writes the header of a file whose data and .bss end `bytes` bytes after the file's start. */
 static Elf64_Ehdr *put_header(struct world *world, uint64_t bytes)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)world->fake.words;
@@ -87,7 +90,7 @@ static void test_kinds(void **state)
 	assert_int_equal(kind_of(&world, BSS + 20 * PAGE), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, 0), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, UINT64_MAX), HOLDER_MEMORY);
-	/* If the file has no .bss, the mapping after its data is unrelated to the file. */
+	/* If the file has no .bss, the mapping after its data has nothing to do with the file. */
 	put_header(&world, 2 * PAGE);
 	assert_int_equal(kind_of(&world, BSS), HOLDER_MEMORY);
 	fake_memory_deinit(&world.fake);
@@ -112,9 +115,7 @@ static void test_hints(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/*
- * Invalid headers are ignored: a mapping right after a file's data then counts as the file's .bss.
- */
+/* An invalid header is ignored. Then a mapping right after the file's data counts as its .bss. */
 static void test_hostile_headers(void **state)
 {
 	struct world world;
@@ -141,8 +142,8 @@ static void test_hostile_headers(void **state)
 }
 
 /*
- * The list of mappings begins with .bss, or with the file's data just before .bss. In both cases
- * the start of the file is missing.
+ * The list of mappings begins with the .bss, or with the file's data before it: the file's header
+ * is missing in both cases.
  */
 static void test_first_mapping(void **state)
 {
@@ -158,7 +159,7 @@ static void test_first_mapping(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* Memory with a header that differs each time it is read. */
+/* Memory in which the header changes with each read. */
 struct changing {
 	struct memory memory;
 	struct world *world;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes censuses with lists of mappings that are older than the heap, as if
- * threads had allocated since the mappings were listed. With the argument
- * "heap", this program makes the heap.
+ * Takes censuses of a heap with a list of mappings that is older than the heap, as if threads had
+ * allocated memory after the mappings were listed. With the argument "heap", this program makes the
+ * heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,17 +23,20 @@ struct stale {
 	struct memory memory;
 	const struct memory *whole;
 	/*
-	 * A heap that seems to end at old_end until memory beyond its true end is read, and that
-	 * memory; heap: 0 for none.
+	 * A heap that has shrunk from old_end to `end`. The reader does not notice this until it
+	 * reads between `end` and old_end. heap: 0 if there is no such heap.
 	 */
 	uint64_t heap, end, old_end;
-	/* A heap that becomes the previous heap of itself after some reads of its heap_info. */
+	/* A heap whose heap_info says, after some reads, that it is its own predecessor. */
 	uint64_t looping;
 	size_t reads_left;
 	uint64_t damaged; /* heap whose arena reads as zeros */
 };
 
-/* Range that is in an arena and after the heap_info, by offset from the first heap */
+/*
+ * Start and end of the damaged part of the arena that follows the heap_info: offsets from the start
+ * of the heap.
+ */
 #define ARENA_FROM 64U
 #define ARENA_UPTO 2048U
 
@@ -46,11 +49,13 @@ static void damage(const struct stale *stale, uint64_t addr, char *buf, ssize_t 
 			buf[i] = 0;
 }
 
-#define PREVIOUS_AT 8U /* offset of the previous heap in a heap_info */
+#define PREVIOUS_AT 8U /* offset in a heap_info of the pointer to the previous heap */
 
 #define SIZE_AT 16U /* offset of the size in a heap_info */
 
-/* Makes the size in a heap_info the old one if it was read. */
+/*
+ * If the size in a heap_info was read, replaces it in `buf` by the size before the heap has shrunk.
+ */
 static void put_old_size(const struct stale *stale, uint64_t addr, char *buf, ssize_t len)
 {
 	const uint64_t at = stale->heap + SIZE_AT, size = stale->old_end - stale->heap;
@@ -120,7 +125,7 @@ static struct census take(const struct memory *memory)
 	return census;
 }
 
-/* Returns the mapping that begins with a heap. */
+/* Returns the mapping that begins with the given heap. */
 static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 {
 	const struct mapping *mapping = proc_maps_find(&stale->memory.maps, heap);
@@ -129,8 +134,10 @@ static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 	return &stale->memory.maps.mappings[mapping - stale->memory.maps.mappings];
 }
 
-/* The heap of a thread's arena is counted up to where it was readable, however
- * few its chunks. */
+/*
+ * The heap of a thread's arena has grown: it is counted as far as the list of mappings makes it
+ * readable, however few chunks that are.
+ */
 static void test_grown(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
@@ -160,12 +167,14 @@ static void test_grown(void **state)
 		assert_int_equal(census.gaps.bytes % 16, census.gaps.count * 8);
 		census_deinit(&census);
 	}
-	/* A free chunk that ends at a page boundary looks like the top chunk. */
+	/* A gap is missing where a free chunk ends at the limit and so looks like the top chunk. */
 	assert_in_range(gap_cnt, 10, 15);
 	end(&program, &whole);
 }
 
-/* If a heap shrinks while it is read, the memory that it had is not taken for blocks. */
+/*
+ * A heap shrinks while it is read: the memory that it has given back must not be taken for blocks.
+ */
 static void test_shrunk(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
@@ -194,7 +203,7 @@ static void test_shrunk(void **state)
 	end(&program, &whole);
 }
 
-/* Returns the heap of a thread's arena that no other heap is newer than. */
+/* Returns the newest heap of a thread's arena: no other heap has it as predecessor. */
 static uint64_t newest_heap(const struct memory *memory, const struct census *census)
 {
 	for (size_t i = 0; i < census->heap_cnt; i++) {
@@ -239,7 +248,7 @@ static void test_added(void **state)
 	end(&program, &whole);
 }
 
-/* The walk ends even if a heap of an arena becomes the previous heap of itself. */
+/* The walk must end even if the heap_info of a heap says that the heap is its own predecessor. */
 static void test_loop(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap",        "seed=11",     "threads=1",
@@ -264,7 +273,7 @@ static void test_loop(void **state)
 	end(&program, &whole);
 }
 
-/* If an arena is not in the list of mappings, all other arenas are still counted. */
+/* If an arena is not in the list of mappings, all others are still counted. */
 static void test_new_arena(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=4", NULL};
@@ -292,7 +301,7 @@ static void test_new_arena(void **state)
 	end(&program, &whole);
 }
 
-/* An arena that is listed, but cannot be read, is counted as skipped. */
+/* An arena that is in the list of mappings but cannot be read is counted as skipped. */
 static void test_unread_arena(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=3", NULL};
@@ -318,7 +327,7 @@ static void test_unread_arena(void **state)
 #define LARGE_MAPPINGS 5U
 #define LARGE_START (UINT64_C(20) << 40)
 
-/* Adds more memory than is searched. The new list of mappings is freed by the caller. */
+/* Adds more memory to the list of mappings than is searched. The caller must free the new list. */
 static struct mapping *add_large_mappings(struct stale *stale)
 {
 	size_t cnt = stale->memory.maps.cnt, at = 0;
@@ -326,7 +335,7 @@ static struct mapping *add_large_mappings(struct stale *stale)
 
 	assert_non_null(mappings);
 	memcpy(mappings, stale->memory.maps.mappings, cnt * sizeof(*mappings));
-	/* Not even sanitizers use these addresses. */
+	/* Sanitizers use no addresses from LARGE_START on. */
 	while (mappings[at].start < LARGE_START)
 		at++;
 	memmove(mappings + at + LARGE_MAPPINGS, mappings + at, (cnt - at) * sizeof(*mappings));
@@ -341,8 +350,8 @@ static struct mapping *add_large_mappings(struct stale *stale)
 }
 
 /*
- * If there is too much memory to search all of it for an arena, or for the heaps of an arena whose
- * newest heap is not listed, the arena counts as skipped.
+ * An arena counts as skipped if finding it would need a search through too much memory. The same
+ * holds for an arena whose newest heap is not listed, if its other heaps have to be searched for.
  */
 static void test_large_mappings(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares a snapshot of the random world (world.h) with the copy read from a recording. */
+/* Compares a snapshot of the random test data (world.h) with its copy read from a recording. */
 #include "tests/unit/recording/same.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
 	assert_int_equal(a->count, b->count);
 }
 
-/* Compares holders. Holders that are not blocks are recorded as text. */
+/* Compares the chains of holders of a site. A recording has holders that are not blocks as text. */
 static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
 {
 	cleanup_free char *words = NULL;
@@ -172,8 +172,8 @@ static void same_site(const struct site *a, const struct site *b)
 }
 
 /*
- * Compares names. The recorder retries missing names only now and then, so some names may be
- * recorded late.
+ * Compares the names of a stack's frames. The recorder looks missing names up again only now and
+ * then, so a recording may get some of them late.
  */
 static void same_names(struct world *world, const struct site *a, const struct site *b,
 		       struct symbol_backend *symbols)

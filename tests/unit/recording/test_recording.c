@@ -32,7 +32,7 @@ static struct recording *open_recording(void)
 	return recording;
 }
 
-/* Writes each snapshot of a random world to a recording, reads it back, and compares the two. */
+/* Records snapshots of random test data, reads each back from the recording, and compares. */
 static void round_trip(unsigned int seed, unsigned int what)
 {
 	struct world *world = world_new(seed, what);
@@ -69,7 +69,7 @@ static int prepare_nothing(struct symbol_backend *self, const struct site *const
 	return 0;
 }
 
-/* The source line of the frame follows after the first two lookups. */
+/* Finds a frame without its source line in the first two lookups, and with the line afterwards. */
 static const struct sym_location *lookup_late(struct symbol_backend *self, const struct site *site,
 					      uint64_t frame)
 {
@@ -83,7 +83,7 @@ static const struct sym_location *lookup_late(struct symbol_backend *self, const
 	return &location;
 }
 
-/* A source line is recorded even if it is known later than the name of the function. */
+/* A source line is recorded even if it becomes known later than the function's name. */
 static void late_lines(void **state)
 {
 	static const uint64_t frames[] = {1};
@@ -127,7 +127,7 @@ static void round_trips(void **state)
 }
 
 /*
- * Returns the bytes of a recording with cnt snapshots. Sets `ends` to the end offset of each
+ * Returns the bytes of a recording with cnt snapshots. Sets `ends` to the offset of the end of each
  * snapshot.
  */
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
@@ -164,7 +164,9 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 	return bytes;
 }
 
-/* Counts the snapshots of a recording up to its end or an error. Returns 0 or the error. */
+/*
+ * Reads a recording up to its end or to an error, and counts its snapshots. Returns 0 or the error.
+ */
 static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 {
 	FILE *file = len ? fmemopen((void *)bytes, len, "r") : fopen("/dev/null", "re");
@@ -190,7 +192,10 @@ static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 #define SMALL_CNT 4
 #define HEADER_LEN 40
 
-/* If a recording is cut at any byte, all complete snapshots are read, and the cut is detected. */
+/*
+ * If a recording is cut off at any byte, all snapshots before the cut are read, and the cut is
+ * reported.
+ */
 static void truncations(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -214,7 +219,7 @@ static void truncations(void **state)
 	assert_int_equal(cnt, SMALL_CNT);
 }
 
-/* Any flipped bit is detected. Only snapshots before the chunk with the flipped bit are read. */
+/* A flipped bit is always detected. Only snapshots before it are read. */
 static void bit_flips(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -261,7 +266,10 @@ static void check_moment(const char *time, int result, size_t cnt)
 	replay_deinit(&replay);
 }
 
-/* A time of day means its first occurrence after tracing began, not after the first snapshot. */
+/*
+ * A time of day means the first such time after tracing began, which may be before the first
+ * snapshot.
+ */
 static void times_of_day(void **state)
 {
 	const uint64_t second = 1000000000,
@@ -287,8 +295,8 @@ static void times_of_day(void **state)
 }
 
 /*
- * Adds a snapshot. If id is not 0, it becomes the id of site 0. If step is not 0, site 0 appears or
- * disappears.
+ * Writes a snapshot. If id is not 0, gives this id to site 0. If step is not 0, adds it to the word
+ * SITE_PRESENT of site 0: 1 makes the site appear, -1 makes it disappear.
  */
 static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t step)
 {
@@ -309,7 +317,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 		bytes_put(&bytes, "\0\1\0", 3); /* site 0 changes one word: SITE_PRESENT */
 		bytes_put_signed(&bytes, step);
 	}
-	/* Remaining sections, all empty. */
+	/* The remaining sections are empty. */
 	bytes_put(&bytes, "\0\0\0\0\0\0\0\0\0\0",
 		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
 			  (version >= RECORDING_WITH_UNMAPPED) +
@@ -321,7 +329,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	free(bytes.bytes);
 }
 
-/* Reads a recording of the given version, with one chunk; frees the chunk's data. */
+/* Reads a recording of the given version whose only chunk has these bytes. Frees the bytes. */
 static int read_data(unsigned int version, struct byte_buffer *data)
 {
 	struct recording_header header = recording_header_now(0);
@@ -340,8 +348,8 @@ static int read_data(unsigned int version, struct byte_buffer *data)
 }
 
 /*
- * Reads a recording of the given version with a snapshot that has `cnt` growing classes or
- * containers of Python, of `numbers` numbers each.
+ * Reads a recording whose snapshot has `cnt` growing classes of Python (if kind is PYTHON_NAME_CNT)
+ * or containers, each with `numbers` numbers.
  */
 static int read_python(unsigned int version, uint64_t kind, size_t numbers, size_t cnt)
 {
@@ -360,7 +368,7 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	return read_data(version, &data);
 }
 
-/* A hostile recording may have more classes than there is room for. */
+/* A hostile recording must not have more growing classes than there is room for. */
 static void too_many_classes(void **state)
 {
 	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 8, PYTHON_CLASSES_MAX), 0);
@@ -369,9 +377,9 @@ static void too_many_classes(void **state)
 }
 
 /*
- * Classes and containers of Python have more numbers in newer versions, and classes had the
- * allocator in one version. Newer versions have an entry for the allocator, the newest version with
- * the number of uncounted objects.
+ * In newer versions, growing classes and containers have more numbers. From
+ * RECORDING_WITH_ALLOCATOR on there is an entry for the allocator, and from
+ * RECORDING_WITH_UNCOUNTED on it also has the number of uncounted objects.
  */
 static void python_of_versions(void **state)
 {
@@ -398,7 +406,7 @@ static void python_of_versions(void **state)
 	}
 }
 
-/* Reads a recording with a snapshot that has `cnt` growing caches. */
+/* Reads a recording whose snapshot has `cnt` growing kernel caches of the given kind and name. */
 static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
 {
 	struct byte_buffer data = {0};
@@ -415,7 +423,10 @@ static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
 	return read_data(RECORDING_VERSION, &data);
 }
 
-/* A hostile recording may have more growing caches than there is room for, or one without name. */
+/*
+ * A hostile recording must not have more growing caches than there is room for, nor a cache without
+ * a name or of an unknown kind.
+ */
 static void hostile_growths(void **state)
 {
 	const size_t most = KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX;
@@ -428,8 +439,8 @@ static void hostile_growths(void **state)
 }
 
 /*
- * Reads a recording of a site with births. The site is in the snapshot if is_present is true. The
- * moments of the snapshot are `first` and `second`.
+ * Reads a recording whose snapshot has allocation times of a site's blocks. `first` and `second`
+ * are the times of two earlier snapshots, in this order. is_present: the snapshot has the site.
  */
 static int read_births(bool is_present, uint64_t first, uint64_t second)
 {
@@ -439,8 +450,9 @@ static int read_births(bool is_present, uint64_t first, uint64_t second)
 	bytes_put(&data, "\0\0\0\0\1\0\1\0\0\0\0\0\0", 13); /* site 0 with id 1 */
 	bytes_put(&data, "\0\1\0\1\0", 5); /* no names; site 0 changes SITE_PRESENT */
 	bytes_put_signed(&data, is_present);
-	bytes_put(&data, "\0\0\0\0\0\0\0\0", 8); /* eight empty sections */
-	bytes_put(&data, "\1\2\0", 3);           /* births of one site; two new moments */
+	bytes_put(&data, "\0\0\0\0\0\0\0\0", 8); /* eight sections, all empty */
+	/* allocation times of one site; two earlier snapshots */
+	bytes_put(&data, "\1\2\0", 3);
 	bytes_put_number(&data, first);
 	bytes_put_number(&data, 0);
 	bytes_put_number(&data, second);
@@ -449,7 +461,10 @@ static int read_births(bool is_present, uint64_t first, uint64_t second)
 	return read_data(RECORDING_VERSION, &data);
 }
 
-/* In a hostile recording, moments may be out of order, or births of an absent site. */
+/*
+ * A hostile recording must not have earlier snapshots out of order, nor allocation times of an
+ * absent site.
+ */
 static void hostile_births(void **state)
 {
 	assert_int_equal(read_births(true, 5, 6), 0);
@@ -458,7 +473,7 @@ static void hostile_births(void **state)
 	assert_int_equal(read_births(false, 5, 6), -EBADMSG);
 }
 
-/* Births that are known by the same moments as before are not moved. */
+/* Counts by allocation time do not change if the times of the earlier snapshots are the same. */
 static void births_stay(void **state)
 {
 	const struct moments moments = {.ns = {10, 20, 30}, .cnt = 3};
@@ -470,7 +485,8 @@ static void births_stay(void **state)
 }
 
 /*
- * Returns the rest of the memory budget after one snapshot with a site, or also one without it.
+ * Returns what is left of the memory budget after reading a recording of cnt snapshots, the first
+ * of which has a site.
  */
 static size_t memory_after(const struct ages *births, int cnt)
 {
@@ -497,7 +513,7 @@ static size_t memory_after(const struct ages *births, int cnt)
 	return left;
 }
 
-/* Births take from the memory budget until their site disappears. */
+/* The allocation times of a site use the memory budget until the site disappears. */
 static void memory_of_births(void **state)
 {
 	const struct ages births = {.bytes = {1}, .count = {1}};
@@ -506,7 +522,7 @@ static void memory_of_births(void **state)
 	assert_int_equal(memory_after(NULL, 2), memory_after(&births, 2));
 }
 
-/* Reads a recording of the given version, with a process whose footprint has `cnt` parts. */
+/* Reads a recording of the given version in which the footprint of a process has `cnt` parts. */
 static int read_footprint(unsigned int version, size_t cnt)
 {
 	struct byte_buffer data = {0};
@@ -525,7 +541,7 @@ static int read_footprint(unsigned int version, size_t cnt)
 	return read_data(version, &data);
 }
 
-/* Footprints have more parts in newer versions. */
+/* The footprint of a process has more parts in newer versions. */
 static void footprints_of_versions(void **state)
 {
 	static const size_t parts[] = {
@@ -540,8 +556,8 @@ static void footprints_of_versions(void **state)
 }
 
 /*
- * Reads a recording in which site 0 is present in one snapshot, and is defined again with the given
- * id `after` snapshots later.
+ * Reads a recording in which site 0 is in one snapshot, and gets the given id `after` snapshots
+ * later.
  */
 static int read_reused(unsigned int version, int after, uint64_t id)
 {
@@ -564,8 +580,8 @@ static int read_reused(unsigned int version, int after, uint64_t id)
 }
 
 /*
- * A site's number may be reused only after reports have forgotten the site. Otherwise a file could
- * make reports use ever more memory.
+ * A number may be given to another site only after reports have forgotten its former site.
+ * Otherwise a recording could make reports use ever more memory.
  */
 static void reused_numbers(void **state)
 {
@@ -579,7 +595,7 @@ static void reused_numbers(void **state)
 	assert_int_equal(read_reused(now, HISTORY_POINTS_MAX + 1, 2), 0);
 }
 
-/* Older versions have fewer sections. Newer versions are refused. */
+/* Older versions, with fewer sections, are read. Newer versions are refused. */
 static void versions(void **state)
 {
 	for (unsigned int version = 1; version <= RECORDING_VERSION; version++)
@@ -588,8 +604,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot. Before the last skip, reduces the memory budget, so that `left` bytes
- * of the budget remain afterwards instead of left_else bytes.
+ * Skips all snapshots. Before the last one, changes the memory budget so that `left` bytes will be
+ * left of it, in place of left_else bytes. Returns the result for the last snapshot.
  */
 static int skip_with(size_t left_else, size_t left)
 {
@@ -605,10 +621,7 @@ static int skip_with(size_t left_else, size_t left)
 	return got;
 }
 
-/*
- * Before a snapshot is built, the memory budget is checked against all memory needed to build the
- * snapshot.
- */
+/* The memory budget must suffice for everything that is needed to build a snapshot. */
 static void memory_of_snapshot(void **state)
 {
 	size_t len, ends[SMALL_CNT], made, left;
@@ -633,7 +646,7 @@ static void memory_of_snapshot(void **state)
 	recording__free(recording);
 }
 
-/* A full disk is an error. */
+/* Writing to a full disk fails. */
 static void full_disk(void **state)
 {
 	struct recorder *recorder;
@@ -652,7 +665,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* An existing file becomes private to its owner. The mode of a device is unchanged. */
+/* An existing file becomes readable by its owner only. The mode of a device does not change. */
 static void for_its_owner(void **state)
 {
 	mode_t of_device = mode_of("/dev/null");

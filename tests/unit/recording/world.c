@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A world of sites that appear, grow, shrink, get names and disappear at random: its snapshots are
- * the test data for recordings. Numbers take any value that fits their fields.
+ * Random test data for recordings: snapshots of sites that appear, grow, shrink, get names and
+ * disappear. Numbers may have any value that fits into their field.
  */
 #include "tests/unit/recording/world.h"
 
@@ -22,7 +22,7 @@ static uint64_t world_random(struct world *world, uint64_t below)
 	return random_next(&world->seed) % below;
 }
 
-/* Returns a random number, with all orders of magnitude equally likely. */
+/* Returns a random number; each order of magnitude is equally likely. */
 static uint64_t world_wild(struct world *world)
 {
 	return random_next(&world->seed) >> world_random(world, 64);
@@ -205,8 +205,8 @@ void world_step(struct world *world)
 		if (at->present && !world_random(world, 4))
 			world_change_site(world, at);
 		/*
-		 * A frame may be corrected later: memleak has found that the frame belongs to other
-		 * code.
+		 * Sometimes change a frame, as memleak does when it finds out that a frame belongs
+		 * to other code.
 		 */
 		if (at->site.frame_cnt && !world_random(world, 200))
 			at->frames[0] = world_wild(world);
@@ -365,13 +365,16 @@ static void world_add_census(struct world *world, struct snapshot *snap)
 {
 	static struct heap_census census;
 
-	/* The struct consists only of uint64_t. */
+	/* The struct consists of uint64_t only. */
 	for (size_t i = 0; i < sizeof(census) / sizeof(uint64_t); i++)
 		((uint64_t *)&census)[i] = world_wild(world);
 	snap->census = &census;
 }
 
-/* Adds chains of holders to some sites. Holders are of random kinds; some are blocks of a site. */
+/*
+ * Adds chains of holders to some sites: each holder is of a random kind, and may be a block of
+ * another site.
+ */
 static void world_add_holders(struct world *world, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {
@@ -408,8 +411,8 @@ static int by_id(const void *left, const void *right)
 }
 
 /*
- * Adds sums for some sites: such a site has blocks that are reachable only from blocks of the site
- * with the next higher id.
+ * For some sites, adds how much of the site's blocks is reachable only from blocks of the site with
+ * the next higher id.
  */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {
@@ -445,7 +448,7 @@ static void world_take_peak(struct world *world, const struct snapshot *snap)
 	world->has_peak = true;
 }
 
-/* Adds the results of a proof, and in half of the cases those of a census. */
+/* Adds the results of a proof, and in half of the cases those of a census of the heap. */
 static void world_add_results(struct world *world, struct snapshot *ret)
 {
 	world_add_proof(world, ret);

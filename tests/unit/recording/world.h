@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A world of sites that appear, grow, shrink, get names and disappear at random: its snapshots are
- * the test data for recordings. Numbers take any value that fits their fields.
+ * Random test data for recordings: snapshots of sites that appear, grow, shrink, get names and
+ * disappear. Numbers may have any value that fits into their field.
  */
 #ifndef TESTS_UNIT_RECORDING_WORLD_H
 #define TESTS_UNIT_RECORDING_WORLD_H
@@ -16,7 +16,7 @@
 #define WORLD_LOCATIONS 64
 
 struct world_site {
-	struct site site; /* the site, with times of birth in place of ages */
+	struct site site; /* the site; in place of ages, its fields have times of birth */
 	uint64_t frames[WORLD_FRAMES];
 	struct block blocks[WORLD_BLOCKS];
 	size_t block_cnt;
@@ -43,7 +43,7 @@ struct world {
 	struct moments earlier;
 };
 
-/* Looks up the name of an address. Some addresses get their names late, and some never. */
+/* A symbol backend that finds the names of some addresses late, and those of some never. */
 const struct sym_location *world_lookup(struct symbol_backend *self, const struct site *site,
 					uint64_t frame);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which function of a stack is blamed for its memory. */
+/* Tests which function of a stack is blamed for the stack's memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,14 +22,14 @@
 #define MOST 8
 
 /*
- * A stack and the expected result. Frames are "module|function" or "module|function,function" with
- * inlined functions first; "@" and a source file may follow a function.
+ * A stack and the expected result. A frame is "module|function", or "module|inlined,function" with
+ * inlined functions first. A function may be followed by "@" and its source file.
  */
 struct stack {
 	const char *frames[MOST];
-	const char *named; /* name of the blamed function; NULL if it has none */
+	const char *named; /* name of the blamed function; NULL if it is unnamed */
 	size_t frame;
-	const char *through; /* library function called by the blamed one, or NULL */
+	const char *through; /* library function that the blamed function has called, or NULL */
 	char *own[2];
 	size_t wrapped_frame;
 	bool in_pool;
@@ -125,8 +125,8 @@ static void wrappers(void **state)
 }
 
 /*
- * Parses a frame. `store` receives the frame's text, and `frames` its functions; an unnamed
- * function has no element in `frames`.
+ * Parses a frame. Stores its text in `store` and its functions in `frames`; an unnamed function is
+ * left out.
  */
 static struct sym_location location_of(const char *text, char *store, struct sym_frame *frames)
 {
@@ -212,7 +212,7 @@ static const struct stack stacks[] = {
 	{.frames = {"app|malloc", "app|zmalloc", "app|leak", "app|main"},
 	 .named = "leak",
 	 .frame = 2},
-	/* Inlined functions can be blamed. */
+	/* An inlined function can be blamed. */
 	{.frames = {"app|xmalloc,xstrdup,keep,load", "app|main"}, .named = "keep"},
 	{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
 	 .named = "keep",
@@ -233,8 +233,8 @@ static const struct stack stacks[] = {
 	 .frame = 3,
 	 .through = "SSL_new"},
 	/*
-	 * A wrapper of the program that calls a library function, and a function of the program
-	 * that a library calls.
+	 * A library function is called by a wrapper of the program; a function of the program is
+	 * called by a library.
 	 */
 	{.frames = {"/usr/lib/libz.so.1|deflateInit2_", "app|my_zalloc", "app|pack", "app|main"},
 	 .named = "pack",
@@ -243,7 +243,7 @@ static const struct stack stacks[] = {
 	{.frames = {"app|keep_row", "/usr/lib/libsqlite3.so.0|sqlite3_exec", "app|load",
 		    "app|main"},
 	 .named = "keep_row"},
-	/* A tail call from a named function leaves a frame without a name. */
+	/* If a named function ends with a tail call, its frame has no name. */
 	{.frames = {"/lib/libcrypto.so.3|BUF_MEM_grow", "/lib/libssl.so.3|", "/lib/libssl.so.3|",
 		    "app|accept_one"},
 	 .named = "accept_one",
@@ -254,15 +254,15 @@ static const struct stack stacks[] = {
 	 .frame = 2,
 	 .through = "SSL_new"},
 	/*
-	 * A library function that only allocates for its caller, such as strdup(), is not named in
-	 * addition to the blamed function.
+	 * strdup() and similar library functions, which only allocate for their caller, are not
+	 * named in addition to the blamed function.
 	 */
 	{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup", "app|keep",
 		    "app|main"},
 	 .named = "keep",
 	 .frame = 2},
 	{.frames = {"/lib/libc.so.6|strdup", "app|keep", "app|main"}, .named = "keep", .frame = 1},
-	/* The folder of a file decides whether the file belongs to the program. */
+	/* Whether a file belongs to the program depends on its folder. */
 	{.frames = {"/lib/libssl.so.3|BIO_new", "/srv/shop/libcart.so|cart_open", "app|serve"},
 	 .named = "cart_open",
 	 .frame = 1,
@@ -287,7 +287,7 @@ static const struct stack stacks[] = {
 	 .through = "list_add",
 	 .own = {"shop"}},
 	{.frames = {"app|list_add", "app|serve"}, .named = "list_add", .own = {"/srv/shop"}},
-	/* Nearly all of the program is in its own library, which the executable only calls. */
+	/* The executable only calls its own library, which is nearly all of the program. */
 	{.frames = {"/usr/lib/libc++x.so|make", "/usr/lib/libaria2.so.0.0.0|add_uri",
 		    "/usr/lib/libaria2.so.0.0.0|execute", "/usr/bin/aria2c|"},
 	 .named = "add_uri",
@@ -314,7 +314,7 @@ static const struct stack stacks[] = {
 	 .named = "accept",
 	 .program = "rsyslogd"},
 	/*
-	 * Files that do not belong to the program: packages of scripts, third-party libraries, and
+	 * These files do not belong to the program: packages of scripts, third-party libraries, and
 	 * files in system folders.
 	 */
 	{.frames = {"/usr/lib/python3/dist-packages/numpy/core.so|new", "/usr/bin/python3|call",
@@ -323,7 +323,9 @@ static const struct stack stacks[] = {
 	 .frame = 2,
 	 .through = "new",
 	 .program = "python3"},
-	/* An interpreter's library that is embedded in a program, and one that runs a script. */
+	/*
+	 * A program embeds an interpreter's library; an interpreter runs a script by its library.
+	 */
 	{.frames = {"/usr/lib/liblua5.4.so.0|luaH_resize", "/usr/lib/liblua5.4.so.0|lua_pcallk",
 		    "/srv/game|run_turn"},
 	 .named = "run_turn",
@@ -364,7 +366,7 @@ static const struct stack stacks[] = {
 		    "/usr/bin/python3.11|"},
 	 .named = "grow",
 	 .program = "python3.11"},
-	/* Scripts and their interpreters. */
+	/* Stacks of scripts in interpreters. */
 	{.frames = {"/usr/bin/python3.12|list_resize", "/usr/bin/python3.12|list_append",
 		    "[jit]|py::push:/usr/lib/python3.12/heapq.py", "[jit]|py::keep:/srv/app.py",
 		    "/usr/bin/python3.12|_PyEval_Vector"},
@@ -393,7 +395,7 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
-	/* Libraries installed with the program can be blamed; other libraries cannot. */
+	/* A library installed with the program can be blamed, but no other library. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",
 		    "/opt/acme/bin/app|main"},
@@ -414,7 +416,7 @@ static const struct stack stacks[] = {
 	 .through = "deflate"},
 	{.frames = {"/opt/py/lib/libz.so|deflate", "/opt/py/bin/python3.12|main"},
 	 .named = "deflate"},
-	/* The whole program is in a folder for third-party code. */
+	/* All of the program is in a folder for third-party code. */
 	{.frames = {"app|zput@/src/vendor/acme/deps/z/z.c", "app|append@/src/vendor/acme/a.c",
 		    "app|main@/src/vendor/acme/main.c"},
 	 .named = "append",
@@ -422,7 +424,7 @@ static const struct stack stacks[] = {
 	 .through = "zput"},
 	{.frames = {"/srv/vendor/acme/libbook.so|add", "/srv/vendor/acme/app|main"},
 	 .named = "add"},
-	/* These stacks have only wrappers and library functions, so one of these is blamed. */
+	/* A stack of wrappers and library functions only: one of them is blamed. */
 	{.frames = {"app|xmalloc", "/lib/libc.so.6|__libc_start_call_main", "app|_start"},
 	 .named = "xmalloc"},
 	{.frames = {"app|xmalloc", "app|xstrdup"}, .named = "xmalloc"},
@@ -433,7 +435,7 @@ static const struct stack stacks[] = {
 		    "/lib/libglib-2.0.so.0|g_thread_proxy"},
 	 .named = "helper",
 	 .frame = 1},
-	/* Unnamed frames do not end the search for the function to blame. */
+	/* The search for the function to blame goes on after unnamed frames. */
 	{.frames = {"app|zmalloc", "app|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"app|zmalloc", "|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"|", "app|serve"}, .named = "serve", .frame = 1},
@@ -441,14 +443,14 @@ static const struct stack stacks[] = {
 	 .named = "sqlite3_step",
 	 .frame = 1},
 	{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
-	/* A function that behaves like a wrapper. */
+	/* wrapped_frame: the first wrapped_frame functions were found to behave like wrappers. */
 	{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
 	 .named = "load",
 	 .frame = 2,
 	 .through = "grow",
 	 .wrapped_frame = 2},
 	{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
-	/* The function that happens to trigger the growth of a pool is not blamed. */
+	/* In a pool, the function that happened to make the pool grow is not blamed. */
 	{.frames = {"/lib/libc.so.6|mmap", "/usr/lib/libgc.so.1|", "/usr/lib/libgc.so.1|GC_malloc",
 		    "app|garbage", "app|main"},
 	 .named = "GC_malloc",
@@ -531,7 +533,7 @@ static void template_names(void **state)
 		{"std::vector<int> create<int>(int)", "create<...>"},
 		{"a::operator<< <x>(x)", "a::operator<< <...>"},
 		{"f<>::g<i>", "f<...>::g<...>"},
-		/* These names are not treated as instances of a template. */
+		/* These functions are not instances of a template. */
 		{"put(std::vector<int>, int)", NULL},
 		{"std::vector<int> put(int)", NULL},
 		{"a::operator<", NULL},

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests leaks that no single stack shows: blame by the sum over many stacks. */
+/*
+ * Tests finding leaks that are spread over many stacks: a function is blamed by the sum over its
+ * stacks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +24,8 @@
 #define FRAMES 4
 
 /*
- * First address of each kind of function. Other functions of the kind have the addresses that
- * follow.
+ * Addresses of the functions. RULES and the names after it are the first address of several
+ * functions.
  */
 enum {
 	AUDIT = 1,
@@ -40,9 +43,9 @@ enum {
 	OUTER = 9000,
 };
 
-/* Number of named functions, which have the addresses from RULES on */
+/* Number of functions from address RULES on */
 #define RULE_CNT 10
-/* Number of named functions, which have the addresses from HANDLERS on */
+/* Number of functions from address HANDLERS on */
 #define HANDLER_CNT 48
 
 static struct process process = {1, 1, "app", NULL};
@@ -57,7 +60,7 @@ static struct process process = {1, 1, "app", NULL};
 		}                                                                                  \
 	}
 
-/* Functions of the kinds INNER and OUTER have no names, so they cannot be blamed. */
+/* The functions from LEAVES, INNER and OUTER on have no names, so they cannot be blamed. */
 static const struct sym_location fixed[] = {
 	FUNCTION(AUDIT, "audit"),
 	FUNCTION(TAKE, "take"),
@@ -85,8 +88,8 @@ static struct sym_location locations[FIXED_CNT + HANDLER_CNT];
 static struct sym_frame handlers[HANDLER_CNT];
 
 /*
- * Names the handlers. are_instances: they are instances of one template. file: their source file,
- * or NULL.
+ * Names the handlers. are_instances: as instances of one template. file: their source file, or
+ * NULL.
  */
 static void name_handlers(bool are_instances, const char *file)
 {
@@ -116,15 +119,15 @@ static int name_functions(void **state)
 struct made {
 	struct site sites[SITES];
 	uint64_t frames[SITES][FRAMES];
-	uint64_t born[SITES]; /* number of the first report with the site */
+	uint64_t born[SITES]; /* number of the first report that has the site */
 	size_t cnt;
 	bool has_several_leaks;
 	bool are_instances; /* the blamed functions are instances of a template */
-	bool is_called;     /* check common_callers */
+	bool is_called;     /* whether to check common_callers */
 	enum common_callers common_callers;
 };
 
-/* Adds a stack. Its blocks exist from report number `born` on. */
+/* Adds a stack with `blocks` blocks of `size` bytes, which exist from report number `born` on. */
 static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size,
 		uint64_t innermost, uint64_t next, uint64_t outer)
 {
@@ -143,8 +146,8 @@ static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size
 }
 
 /*
- * Copies the sites that exist at report number `at`. `lifetime` is the number of reports for which
- * blocks live.
+ * Copies the sites that exist in report number `at` to `ret`. Returns their number. lifetime: the
+ * number of reports in which each block exists.
  */
 static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
 {
@@ -205,7 +208,7 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 	report_deinit(&report);
 }
 
-/* Checks that the last report blames the given function, or none if the function is NULL. */
+/* Checks that the last report blames the function with this name, or no function if it is NULL. */
 static void check_pool(const struct made *made, uint64_t lifetime, const char *function,
 		       size_t paths, size_t pool_callers, double bytes_per_s)
 {
@@ -244,8 +247,8 @@ static void check(const struct made *made, uint64_t lifetime, const char *functi
 }
 
 /*
- * Adds blocks of several sizes, each with its own stack. The innermost frame is always `innermost`,
- * and several functions call it directly.
+ * Adds a block for each of many stacks. Their sizes vary, their innermost function is `innermost`,
+ * and `callers` functions call it directly.
  */
 static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_t callers)
 {
@@ -257,7 +260,7 @@ static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_
 #define RATE(size) ((size)*PER_REPORT * 1e9 / INTERVAL_NS)
 
 /*
- * Number of paths that appear in the last 60 % of the reports: only these are counted, see
+ * Number of stacks that appear in the last 60 % of the reports. Only these are counted: see
  * LATER_PART in callers.c.
  */
 #define LATER ((size_t)(REPORTS * 0.6 + 1) * PER_REPORT)
@@ -270,7 +273,7 @@ static void one_block_each(void **state)
 	check(&made, REPORTS, "audit", LATER, RATE(100));
 }
 
-/* The stacks differ, but most of the growth is due to one caller of the blamed function. */
+/* The stacks differ, but one caller of the blamed function is on most of them. */
 static void one_caller(void **state)
 {
 	struct made made = {.is_called = true, .common_callers = CALLERS_ONE};
@@ -280,7 +283,7 @@ static void one_caller(void **state)
 	check(&made, REPORTS, "audit", LATER, RATE(100));
 }
 
-/* No stack is read beyond its end, although longer stacks are compared with it. */
+/* A stack must not be read beyond its end when it is compared with longer stacks. */
 static void short_stack(void **state)
 {
 	struct made made = {0};
@@ -308,7 +311,7 @@ static void sizes_and_callers(void **state)
 	}
 }
 
-/* Nothing is blamed if as many blocks are freed as allocated. */
+/* No function is blamed if as many blocks are freed as allocated. */
 static void level(void **state)
 {
 	struct made made = {0};
@@ -317,10 +320,7 @@ static void level(void **state)
 	check(&made, 3, NULL, 0, 0);
 }
 
-/*
- * A single caller of a wrapper leaks. Other callers of the wrapper hold more memory, but do not
- * grow.
- */
+/* One caller of a wrapper leaks. Other callers of the wrapper have more memory, but do not grow. */
 static void wrapper(void **state)
 {
 	static const uint64_t wrappers[] = {TAKE, XMALLOC};
@@ -338,8 +338,8 @@ static void wrapper(void **state)
 }
 
 /*
- * Many functions call the allocator, and each holds too little to be judged alone: their common
- * caller is blamed.
+ * Each of many functions that call the allocator has too little memory to be judged, so their
+ * common caller is blamed.
  */
 static void shared_caller(void **state)
 {
@@ -351,8 +351,8 @@ static void shared_caller(void **state)
 }
 
 /*
- * Many functions leak on behalf of one caller. If each function leaks only a small part, the caller
- * is blamed for the whole leak.
+ * Many functions with one caller leak. If no function leaks more than a small part, the caller is
+ * blamed for the whole leak. If one leaks much more than the others, there are several suspects.
  */
 static void many_functions(void **state)
 {
@@ -368,8 +368,8 @@ static void many_functions(void **state)
 }
 
 /*
- * If many leaking functions are instances of one template, the template is blamed. Without a source
- * file, the functions are not known to be instances, and their caller is blamed.
+ * Many instances of a template leak: the template is blamed. If their source file is unknown, they
+ * may not be instances of the same template, so their caller is blamed.
  */
 static void instances(void **state)
 {
@@ -386,7 +386,7 @@ static void instances(void **state)
 	name_handlers(false, NULL);
 }
 
-/* Callers of the leaking function grow as fast as the function, but are not blamed. */
+/* The callers of a leaking function grow as fast as the function, but the function is blamed. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};
@@ -399,9 +399,8 @@ static void callers_of_a_leak(void **state)
 }
 
 /*
- * Adds chunks of one size, allocated by the function `innermost`. Its RULE_CNT callers, which have
- * the addresses from RULES on, take turns. In each round, the first caller gets of_first extra
- * turns.
+ * Adds chunks of one size, allocated by the function `innermost`. Its RULE_CNT callers allocate in
+ * turn. In each round, the first one allocates of_first chunks more.
  */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {
@@ -429,7 +428,7 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* Now and then, a large request needs a larger chunk. */
+/* A pool has some larger chunks, for large requests. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};
@@ -441,8 +440,8 @@ static void chunk_pool_with_large_requests(void **state)
 }
 
 /*
- * Allocations of objects are not a pool: the function that makes the objects or its caller is
- * blamed.
+ * Blocks that are not the chunks of a pool, but objects: the function that makes them, or its
+ * caller, is blamed.
  */
 static void no_chunk_pool(void **state)
 {
@@ -460,7 +459,7 @@ static void no_chunk_pool(void **state)
 	check(&varied, REPORTS, "take", LATER, RATE(CHUNK));
 }
 
-/* A single caller leaks. Other callers hold more memory, but do not grow. */
+/* One caller leaks. Other callers have more memory, but do not grow. */
 static void leak_of_one_caller(void **state)
 {
 	struct made made = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which verdict a report has if several apply. */
+/* Tests which verdict a report has if several apply to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "report/conclusion.h"
 
-/* Adds reasons for verdicts one by one, each of which outweighs those before it. */
+/* Adds reasons for verdicts one by one. Each outweighs the reasons before it. */
 static void worst_first(void **state)
 {
 	static const struct ended_processes ended = {.total = 2};
@@ -36,7 +36,10 @@ static void worst_first(void **state)
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "lost");
 }
 
-/* Kept memory matters if it is more than live blocks and a third of RSS, but not to descriptors. */
+/*
+ * Free memory that glibc keeps decides the verdict if it is more than the live blocks and more than
+ * a third of RSS, but not if descriptors are traced.
+ */
 static void kept_memory(void **state)
 {
 	struct snapshot snap = {0};
@@ -54,7 +57,10 @@ static void kept_memory(void **state)
 	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
 }
 
-/* A single process that ended with only start-up memory does not prevent an all-clear. */
+/*
+ * There is an all-clear if the only process that has ended had no outstanding memory but that of
+ * start-up code.
+ */
 static void only_start_up(void **state)
 {
 	static const struct ended_processes ended = {.total = 1};
@@ -67,7 +73,10 @@ static void only_start_up(void **state)
 	assert_int_equal(conclusion_of(&report), CONCLUSION_ENDED);
 }
 
-/* Pending growth of untraced memory, or blocks too young for the report, prevent an all-clear. */
+/*
+ * There is no all-clear while growth of untraced memory, or of a block too young for the report, is
+ * pending.
+ */
 static void pending_growth(void **state)
 {
 	static const struct process process = {.pid = 7};
@@ -88,7 +97,7 @@ static void level_is(const struct report *report, const char *expected)
 	assert_string_equal(conclusion_level(report), expected);
 }
 
-/* Every verdict has a level; that of growth depends on the score of the first suspect. */
+/* Every verdict has a level. For growth, it depends on the score of the first suspect. */
 static void levels(void **state)
 {
 	static const struct ended_processes ended = {.total = 2};
@@ -124,8 +133,8 @@ static void levels(void **state)
 }
 
 /*
- * Memory that grew until its program ended may have been in use. This is not said of kernel memory,
- * nor while another process of the program runs.
+ * Memory that grew until its program ended may have been in use. This verdict is not given for
+ * kernel memory, nor while another process of the program runs.
  */
 static void grew_to_end(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that blocks of ended processes are summed up in one row, separate from the sites of live
+ * Tests that the blocks of ended processes are summed up, separate from the sites of living
  * processes.
  */
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void all_live(void **state)
 	snapshot_view_deinit(&view);
 }
 
-/* Inherited blocks and reserved address space do not count as held. */
+/* The sums of an ended process do not contain inherited blocks and reserved address space. */
 static void given_ones_are_named(void **state)
 {
 	struct process parser = {.image = 4, .pid = 40, .comm = (char *)"parser"};
@@ -86,10 +86,7 @@ static void given_ones_are_named(void **state)
 	assert_int_equal(list.total, 0);
 }
 
-/*
- * Ends ten processes in turn. The array `held` contains the number of bytes that each process
- * holds.
- */
+/* Ends ten processes in turn, with `held` bytes each. The largest of them are named. */
 static void largest_stay(void **state)
 {
 	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests estimates from samples: the formulas, and their accuracy over many samples. */
+/* Tests estimates from sampled blocks: the formulas, and their accuracy over many samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void all_is_looked_at(void **state)
 
 /*
  * A sampled block that is much smaller than the sampling rate stands for rate / size blocks. The
- * result has full precision.
+ * estimate must not lose precision.
  */
 static void small_blocks(void **state)
 {
@@ -74,7 +74,7 @@ static void small_blocks(void **state)
 	assert_true(fabs(empty.count / EXPONENTIAL_MAX_MEAN - 1) < 1e-10);
 }
 
-/* A sampled block that is much larger than the sampling rate stands only for itself. */
+/* A sampled block much larger than the sampling rate stands only for itself. */
 static void large_blocks(void **state)
 {
 	struct estimate sum = {0};
@@ -85,7 +85,7 @@ static void large_blocks(void **state)
 	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
 }
 
-/* Pieces of a block keep the weight by which the block was sampled. */
+/* The pieces of a sampled block have the weight of the whole block. */
 static void pieces(void **state)
 {
 	struct estimate whole = {0}, parts = {0}, rest = {0}, grown = {0};
@@ -139,9 +139,9 @@ static void whole_numbers(void **state)
 
 /* Sums over all runs of an experiment. */
 struct runs {
-	double off;      /* sum of errors of estimates */
-	double squares;  /* sum of squares of errors */
-	double variance; /* sum of estimated variances */
+	double off;      /* sum of the errors of the estimates */
+	double squares;  /* sum of the squares of the errors */
+	double variance; /* sum of the estimated variances */
 };
 
 static void add_run(struct runs *runs, double got, double exact, double variance)
@@ -152,8 +152,8 @@ static void add_run(struct runs *runs, double got, double exact, double variance
 }
 
 /*
- * Checks that the estimate is unbiased, and that the estimated variance is right: cnt runs show the
- * true variance within a few percent.
+ * Checks that estimates are right on average, and that their variance is estimated correctly. In
+ * cnt runs, the true variance shows within a few percent.
  */
 static void judge(const struct runs *runs, double cnt)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests growth of a process that traced blocks do not explain. */
+/* Tests growth of a process's memory that traced blocks do not explain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,27 +13,30 @@
 #define MIB (1ULL << 20)
 
 /*
- * Growth per second of each part of a process's memory, and of traced blocks. Times are in seconds
- * since tracing began: growth begins at `from` and ends at `until`; if `until` is 0, it never ends.
+ * Describes how a process grows: each second, the parts of its memory by `each`, and its traced
+ * blocks by traced_each. Times are in seconds since tracing began. Growth begins at `from` and ends
+ * at `until`; if `until` is 0, it does not end.
  */
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
-	uint64_t kept_each;   /* growth of free memory that glibc can return */
-	uint64_t pinned_each; /* growth of free memory that is pinned */
-	uint32_t rss_image;   /* image whose resident memory is known; 0: the process's image */
+	uint64_t kept_each;   /* growth per second of free memory that glibc can return */
+	uint64_t pinned_each; /* growth per second of free memory that is pinned */
+	/* process image whose resident memory is known; 0: that of the process */
+	uint32_t rss_image;
 	enum block_kind kind;
 	uint64_t from, until;
-	uint64_t period;  /* time after which everything is as at the start; 0 if never */
-	uint64_t appears; /* the process is found in this second */
-	uint64_t dips;    /* in this second, everything is as two seconds before */
-	uint64_t seconds; /* duration of tracing; REPORTS if 0 */
-	uint64_t jumps;   /* if not 0: bit mask of the seconds with growth */
-	bool alternates;  /* every other report, the traced blocks are too young */
+	/* number of seconds after which everything is as at the start; 0: never */
+	uint64_t period;
+	uint64_t appears; /* second in which memleak finds the process */
+	uint64_t dips;    /* in this second, everything is as it was two seconds before */
+	uint64_t seconds; /* duration of tracing; 0: REPORTS */
+	uint64_t jumps;   /* if not 0: a bit mask of the seconds in which memory grows */
+	bool alternates;  /* in every other report, the traced blocks are too young for it */
 	struct run_facts run;
 };
 
-/* Returns the number of seconds with growth so far. */
+/* Returns the number of seconds, up to the given one, in which memory has grown. */
 static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 {
 	if (story->jumps)
@@ -118,8 +121,8 @@ static void anonymous_memory(void **state)
 	story.traced_each = MIB / 2 + MIB / 8;
 	assert_nothing(&story);
 	/*
-	 * Free memory that the allocator keeps explains growth, too, unless it is pinned or belongs
-	 * to another image.
+	 * Growth is explained, too, by free memory that the allocator keeps, unless it is pinned or
+	 * belongs to the image of another process.
 	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 8;
@@ -141,8 +144,8 @@ static void anonymous_memory(void **state)
 }
 
 /*
- * Growth that traced blocks explain is returned as `explained`: it prevents an all-clear even if no
- * site is suspected.
+ * If traced blocks explain the growth, it is returned as `explained`, which prevents an all-clear
+ * even if no site is suspected.
  */
 static void explained(void **state)
 {
@@ -154,8 +157,8 @@ static void explained(void **state)
 	assert_true(growths.explained.per_s == MIB);
 	untraced_growths_deinit(&growths);
 	/*
-	 * Growth is returned as `explained` if traced blocks and glibc's free memory together
-	 * explain it, but not if free memory alone does.
+	 * If traced blocks and glibc's free memory together explain the growth, it is returned as
+	 * `explained`. If free memory alone does, it is not.
 	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 4;
@@ -177,9 +180,8 @@ static void explained(void **state)
 }
 
 /*
- * Growth of shared memory and files counts only if address space grows as well; first use of memory
- * that was already mapped does not count. Traced blocks do not explain growth of shared memory and
- * files.
+ * Growth of shared memory and files counts only if address space grows as well: otherwise memory
+ * that was already mapped is used for the first time. Traced blocks do not explain such growth.
  */
 static void shared_memory(void **state)
 {
@@ -245,8 +247,8 @@ static void assert_pending(const struct story *story, bool is_pending)
 }
 
 /*
- * Recent growth is pending, as it may go on. It is not pending if traced blocks or the allocator's
- * free memory explain it, or if it ended long ago.
+ * Recent growth is pending, since it may go on. It is not pending if traced blocks or the
+ * allocator's free memory explain it, if it ended long ago, or if tracing began with the process.
  */
 static void pending(void **state)
 {
@@ -274,8 +276,8 @@ static void pending(void **state)
 }
 
 /*
- * A rise is not pending if the memory was as large before: it may just rise and fall. The memory of
- * a process that was found late is not a rise.
+ * A rise is not pending if the memory was as large before, since it may rise and fall all the time.
+ * A process that was found late has not risen.
  */
 static void no_rise(void **state)
 {
@@ -316,7 +318,7 @@ static void slight_rise(void **state)
 }
 
 /*
- * A rise of mapped files is not pending. If both shared and anonymous memory have risen, the rise
+ * A rise of mapped files is not pending. If shared and anonymous memory have both risen, the rise
  * of shared memory is returned.
  */
 static void parts_of_rises(void **state)
@@ -336,8 +338,8 @@ static void parts_of_rises(void **state)
 }
 
 /*
- * Growth of shared memory counts even if the memory is not mapped. If mapped shared memory grows as
- * well, only growth of mapped memory is reported.
+ * Growth of shared memory counts even if it is not mapped. If mapped shared memory grows as well,
+ * only the latter is reported.
  */
 static void unmapped_memory(void **state)
 {
@@ -354,7 +356,7 @@ static void unmapped_memory(void **state)
 	assert_nothing(&story);
 }
 
-/* Address space alone is not memory, and a few pages are too little to report. */
+/* Growth of address space alone is not reported, nor growth by a few pages. */
 static void trifles(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_VIRTUAL] = 64 * MIB};
@@ -364,7 +366,9 @@ static void trifles(void **state)
 	assert_nothing(&story);
 }
 
-/* Memory grows in a few seconds only: the typical growth per second is 0 and is not reported. */
+/*
+ * Memory grows only in a few seconds: the typical growth in a second is 0, so it is not reported.
+ */
 static void jumps(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = 2 * MIB,
@@ -375,7 +379,7 @@ static void jumps(void **state)
 	assert_nothing(&story);
 }
 
-/* A block that is too young for the report prevents an all-clear if it grows. */
+/* There is no all-clear while a block grows that is too young for the report. */
 static void too_young_block(void **state)
 {
 	struct story story = {
@@ -390,8 +394,8 @@ static void too_young_block(void **state)
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
 	/*
-	 * Growth of a block that is too young counts even if anonymous memory does not grow, as the
-	 * block may use free memory of the allocator.
+	 * Such a block counts even if anonymous memory does not grow: the block may grow into free
+	 * memory of the allocator.
 	 */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
@@ -401,8 +405,8 @@ static void too_young_block(void **state)
 }
 
 /*
- * Blocks of any age explain the growth of anonymous memory. Blocks that are too young for the
- * report count twice, because a block and its larger copy may both be resident.
+ * Blocks of any age explain growth of anonymous memory. Blocks too young for the report count
+ * twice, since an old block and its larger copy may both be resident.
  */
 static void explained_at_any_age(void **state)
 {
@@ -443,13 +447,13 @@ static void too_young_without_growth(void **state)
 	struct story story = {.each.parts[FOOTPRINT_TOO_YOUNG] = MIB / REPORTS / 2};
 
 	(void)state;
-	assert_none_too_young(&story); /* less than 1 MiB */
+	assert_none_too_young(&story); /* too little: less than 1 MiB */
 	story.each.parts[FOOTPRINT_TOO_YOUNG] = MIB;
 	story.until = 5;
-	assert_none_too_young(&story); /* levelled off */
+	assert_none_too_young(&story); /* it has levelled off */
 	story.until = 0;
 	story.period = 3;
-	assert_none_too_young(&story); /* a sawtooth */
+	assert_none_too_young(&story); /* it rises and falls: a sawtooth */
 	story.period = 0;
 	story.kind = KIND_DESCRIPTOR;
 	assert_none_too_young(&story);
@@ -468,8 +472,8 @@ static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 }
 
 /*
- * Between two points of the history, the larger of their values is assumed. Points that are too old
- * are not used.
+ * Between two points of the history, the larger of their values counts. Points that are too old are
+ * not used.
  */
 static void kept_since(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests recognising wrappers by their behaviour, from stacks alone: many callers and many sizes. */
+/* Tests recognising wrappers from stacks alone: a function with many callers and many sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,8 +98,8 @@ static void two_processes(void **state)
 }
 
 /*
- * A function is not a wrapper if most of its callers grow: then the function keeps the memory
- * itself, like a cache that is never emptied.
+ * If most callers of a function grow, it is no wrapper: it keeps the memory itself, like a cache
+ * that is never emptied.
  */
 static void who_keeps_it(void **state)
 {

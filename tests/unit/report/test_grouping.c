@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests sums by process, module and thread, and which modules cannot be blamed. */
+/* Tests sums of sites by process, module and thread, and which modules cannot be blamed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,11 +100,11 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_USER, 1, 5), "/usr/bin/prog");
 	assert_string_equal(MODULE(SPACE_USER, 3, 2, 5, 1), "/usr/lib/plugin.so");
 	assert_string_equal(MODULE(SPACE_USER, 4, 1), "/usr/bin/prog");
-	/* The memory is attributed to the C library if no other module is on the stack. */
+	/* If there is no other module on the stack, the memory belongs to the C library. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 3), "/lib/libc.so.6");
 	/*
-	 * If the module of the first frame outside of the C library is unknown, the memory is not
-	 * attributed to the module of the next frame instead.
+	 * If the first frame outside of the C library has no known module, the module is unknown.
+	 * The next frame's module must not be taken instead.
 	 */
 	assert_string_equal(MODULE(SPACE_USER, 2, 8, 1), "?");
 	assert_string_equal(MODULE(SPACE_USER, 99, 1), "?");
@@ -112,7 +112,7 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_KERNEL, 6, 7, 6), "ext4");
 }
 
-/* Births are known only for sites: a sum does not have the births of one of its sites. */
+/* Sums have no counts by allocation time, even if one of their sites has. */
 static void sums(void **state)
 {
 	static const struct ages births;
@@ -178,7 +178,7 @@ static void no_ages(void **state)
 	grouping_deinit(&grouping);
 }
 
-/* Checks that the source's snapshot is unchanged. */
+/* Checks that the snapshot from which the view was made is unchanged. */
 static void check_untouched(const struct snapshot *snap, const struct block *blocks, size_t cnt)
 {
 	assert_int_equal(snap->site_cnt, 2);
@@ -186,7 +186,7 @@ static void check_untouched(const struct snapshot *snap, const struct block *blo
 	assert_memory_equal(snap->blocks, blocks, cnt * sizeof(*blocks));
 }
 
-/* Splits a snapshot by thread. Each sampled block keeps its weight. */
+/* Splits a snapshot by thread, and checks that each sampled block has its weight. */
 static void split(enum sampling_mode mode, uint64_t rate)
 {
 	static const struct block blocks[] = {
@@ -249,7 +249,7 @@ static void splits(void **state)
 
 #define MSEC UINT64_C(1000000)
 
-/* Births may be known for some sites only, and not for the first of them. */
+/* Only some sites may have counts by allocation time, and the first site may have none. */
 static void splits_births(void **state)
 {
 	static const struct ages births = {.count = {1}};
@@ -278,8 +278,8 @@ static void splits_births(void **state)
 }
 
 /*
- * Each thread gets the ages of its own blocks, and the number of its own blocks that were already
- * in the previous snapshot.
+ * Each thread gets the ages of its own blocks, and the number of its own blocks that the previous
+ * snapshot had.
  */
 static void splits_ages(void **state)
 {
@@ -306,10 +306,16 @@ static void splits_ages(void **state)
 	for (size_t i = 0; i < LENGTH(blocks); i++)
 		ages_add(&snap.sites[0].ages, blocks[i].age_ns, blocks[i].size);
 	snap.sites[0].births = &births;
-	/* Two blocks are from before the first moment; one is from after each moment. */
+	/*
+	 * Two blocks are older than the first of two earlier snapshots; one was allocated between
+	 * the two, and one after them.
+	 */
 	moments_add(&snap.earlier, 30 * MSEC);
 	moments_add(&snap.earlier, 50 * MSEC);
-	/* Ten milliseconds ago the third block was too young to be shown. */
+	/*
+	 * In the previous snapshot, ten milliseconds ago, the third block was too young to be
+	 * shown.
+	 */
 	snap.sites[0].kept[age_class(30 * MSEC)]++;
 	snap.sites[0].kept[age_class(20 * MSEC)]++;
 	view = snapshot_view_of(&snap);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests sums of chunks by size and use, and the remainder, which is the allocator's own memory. */
+/*
+ * Tests the sums of heap chunks by size and use, and the remainder, which is the allocator's own
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,7 @@ static void test_classes(void **state)
 	assert_int_equal(census.classes[HEAP_CLASSES - 1][HEAP_OLDER].count, 2);
 }
 
-/* Sums from a hostile recording must not underflow. */
+/* The sums may come from a hostile recording: subtracting them must not underflow. */
 static void test_rests(void **state)
 {
 	struct heap_census census = {.heap_bytes = 1000, .present_bytes = 4096};
@@ -53,7 +56,7 @@ static void test_join(void **state)
 {
 	struct heap_census one = {0}, sum = {0};
 
-	/* The struct consists only of numbers, and all of them are added. */
+	/* The struct consists only of numbers, all of which are added. */
 	for (size_t i = 0; i < sizeof(one) / sizeof(uint64_t); i++)
 		((uint64_t *)&one)[i] = i + 1;
 	heap_census_join(&sum, &one);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which suspect comes first if containers of Python grow. */
+/*
+ * Tests which suspect comes first if containers of Python grow: the site of a container's items may
+ * come first.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,10 @@ static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
 static const struct report_site shown[] = {{.site = &sites[0], .locations = &locations[0]},
 					   {.site = &sites[1], .locations = &locations[1]}};
 
-/* Checks which suspect is first if the first one has gained `blocks` blocks, 9 of them freed. */
+/*
+ * Checks which of two suspects comes first. The site of the first one has allocated `blocks` + 9
+ * blocks, of which 9 were freed.
+ */
 static void expect(enum python_allocator allocator, uint64_t site, uint64_t blocks,
 		   double bytes_per_s, size_t first)
 {
@@ -50,18 +56,18 @@ static void expect(enum python_allocator allocator, uint64_t site, uint64_t bloc
 static void first_suspect(void **state)
 {
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256, 1);
-	/* The container has not gained enough items. */
+	/* Too few items were added to the container: an item may consist of at most 8 blocks. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
-	/* The blocks are too large to be used again without a call of the allocator. */
+	/* The blocks are too large to be reused without a call of the allocator. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
-	/* The site that has the items is not known. */
+	/* It is not known which site has the items. */
 	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);
-	/* The sum of all small objects is one suspect. */
+	/* Python's small objects are in pools, the sum of which is one suspect. */
 	expect(PYTHON_ALLOCATOR_POOLS, 8, 1600, 80 * 256, 0);
 	expect(PYTHON_ALLOCATOR_UNKNOWN, 8, 1600, 80 * 256, 0);
 }
 
-/* The container's site is not one of the suspects. */
+/* The site of the container's items is not among the suspects. */
 static void no_suspect(void **state)
 {
 	const struct python_growth python = {

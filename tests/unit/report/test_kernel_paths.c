@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which function of a kernel stack is blamed for growth. */
+/* Tests which function of a kernel stack is blamed for growth of its site. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,12 +20,9 @@
 
 static const struct process server = {1, 1, "server", NULL}, client = {2, 2, "client", NULL};
 
-/*
- * A kernel stack, and the function to be blamed. The function is NULL if the stack must be
- * excluded.
- */
+/* The stack of a kernel site, and the function to be blamed; NULL if the site must be excluded. */
 struct path {
-	const char *symbols[MOST_FRAMES]; /* innermost first */
+	const char *symbols[MOST_FRAMES]; /* functions, innermost first */
 	double blocks_per_s;
 	double block_bytes;
 	const char *blamed;
@@ -90,7 +87,7 @@ static void blame_all(struct world *world, const struct path *paths, size_t cnt)
 #define SOCKET_CALL "__sys_socket", "__x64_sys_socket", "do_syscall_64", "entry_SYSCALL_64"
 #define OPEN_CALL "do_sys_openat2", "__x64_sys_openat", "do_syscall_64", "entry_SYSCALL_64"
 
-/* All blocks of a socket are one suspect, including its inode from a reclaimable cache. */
+/* All blocks of a socket make up one suspect, including the inode, whose cache is reclaimable. */
 static void socket_leak(void **state)
 {
 	static const struct path paths[] = {
@@ -123,7 +120,7 @@ static void socket_leak(void **state)
 	assert_int_equal(cnt, 1);
 	assert_int_equal(suspects[0].path_cnt, 4);
 	assert_int_equal(suspects[0].companion_cnt, 1);
-	/* A site whose owner is unknown does not count as a site of a different owner. */
+	/* A site with an unknown owner does not count as a site of another owner. */
 	assert_false(suspects[0].has_other_owners);
 	assert_true(suspects[0].bytes_per_s == 100 * (2368 + 192 + 32 + 832));
 	assert_ptr_equal(suspects[0].site, &world.shown[0]);
@@ -131,8 +128,8 @@ static void socket_leak(void **state)
 }
 
 /*
- * Only the first path certainly leaks, as all other paths allocate from reclaimable caches. As all
- * paths grow equally, they are known to leak together.
+ * Only the first site certainly leaks, since the others are in reclaimable caches. As all grow
+ * equally, they leak together.
  */
 static void only_one_is_sure(void **state)
 {
@@ -160,7 +157,7 @@ static void only_one_is_sure(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* If there is only one path, the function that allocates is blamed. */
+/* If a system call has only one growing site, the function that allocates is blamed. */
 static void single_path(void **state)
 {
 	static const struct path paths[] = {
@@ -183,7 +180,7 @@ static void single_path(void **state)
 }
 
 /*
- * Blame stays at the leaking function if only a few blocks come from other paths of the same system
+ * A leaking function is blamed itself if only a few blocks come from other sites in the same system
  * call.
  */
 static void few_beside(void **state)
@@ -206,8 +203,8 @@ static void few_beside(void **state)
 }
 
 /*
- * A path through a reclaimable cache is not merged into a suspect if it grows much faster than the
- * suspect, or if its owner is a different one or unknown.
+ * A site in a reclaimable cache is not merged into a suspect if it grows much faster than the
+ * suspect, or has another owner or an unknown one.
  */
 static void caches_apart(void **state)
 {
@@ -262,9 +259,9 @@ static void caches_apart(void **state)
 }
 
 /*
- * Blocks that exist only with other blocks are no leak if they grow alone, or only with memory that
- * can be reclaimed: labels of inodes, owners of the objects on slab pages, address ranges. They go
- * with an object that cannot be reclaimed.
+ * Blocks that exist only together with others (labels of inodes, owners of the objects on slab
+ * pages, address ranges) are no leak if they grow alone or with reclaimable memory. They are blamed
+ * together with an object that is not reclaimable.
  */
 static void attached(void **state)
 {
@@ -324,8 +321,8 @@ static void attached(void **state)
 #define PAGE_FAULT "__handle_mm_fault", "handle_mm_fault", "exc_page_fault", "asm_exc_page_fault"
 
 /*
- * Blocks that are allocated while an inode is read may leak on their own, if they are no part of
- * the inode. An address range of vm_map_ram() has no other block.
+ * Blocks allocated while an inode is read may leak on their own if they are no part of the inode.
+ * So may an address range of vm_map_ram(), which belongs to no other block.
  */
 static void not_attached(void **state)
 {
@@ -356,7 +353,7 @@ static void not_attached(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* All page tables of user memory are one suspect, because they grow with the mapped memory. */
+/* Page tables of user memory make up one suspect, since they grow with the mapped memory. */
 static void page_tables(void **state)
 {
 	static const struct path paths[] = {
@@ -384,7 +381,7 @@ static void page_tables(void **state)
 	free(suspects);
 }
 
-/* Page tables of the kernel, or of a tracer, are no objects of the memory that a process maps. */
+/* Page tables of the kernel, or of a tracer, do not belong to the memory that a process maps. */
 static void other_page_tables(void **state)
 {
 	static const struct path paths[] = {
@@ -406,7 +403,7 @@ static void other_page_tables(void **state)
 		assert_null(world.shown[i].objects);
 }
 
-/* Functions are blamed separately for each process and each owner. */
+/* Sites of different processes or owners are not blamed together. */
 static void processes_apart(void **state)
 {
 	static const struct path paths[] = {
@@ -436,7 +433,7 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Memory of tracers is recognised by the stack, and is no suspect. */
+/* Memory of tracers is recognised by its stack, and is not suspected. */
 static void tracers(void **state)
 {
 	static const struct path paths[] = {

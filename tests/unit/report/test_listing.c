@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests in which order stacks are listed, and that no memory is listed twice. */
+/* Tests the order in which stacks are listed, and that none is listed twice. */
 #include "report/listing.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void suspects(void **state)
 	assert_list(&report, expected, 2);
 }
 
-/* A site of a suspect that the report shows is listed with the details of the report. */
+/* A suspect's site that the report shows is listed with the details that the report has. */
 static void details_of_suspects(void **state)
 {
 	struct report_site sites[] = {{.site = &large}};
@@ -60,8 +60,8 @@ static void details_of_suspects(void **state)
 }
 
 /*
- * A suspect that consists of a runtime's objects and has a stack of its own is listed, even if its
- * site is too small for the report.
+ * A suspect that consists of a language runtime's objects is listed if it has a stack of its own,
+ * even if its site is too small for the report.
  */
 static void objects_with_a_stack(void **state)
 {
@@ -76,7 +76,7 @@ static void objects_with_a_stack(void **state)
 	assert_list(&report, expected, 1);
 }
 
-/* In place of the sum of a pool, one of the pool's sites is listed. */
+/* If the suspect is the sum of a pool, one of the pool's stacks is listed in its place. */
 static void sums_of_pools(void **state)
 {
 	struct report_site sites[] = {{.site = &large},
@@ -91,7 +91,7 @@ static void sums_of_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
-/* For two pools of a process, two of its stacks are listed. */
+/* If a process has two pools, two of its stacks are listed in their place. */
 static void two_pools(void **state)
 {
 	static const struct site second = {.process = &process, .frame_cnt = 1};
@@ -108,8 +108,8 @@ static void two_pools(void **state)
 }
 
 /*
- * Many sites are listed in the order of the report, behind the sites of losses and suspects. A
- * search through the whole list for each site would take a minute.
+ * Many sites are listed in the order of the report, after those of losses and suspects. Searching
+ * the whole list for each of them would take a minute.
  */
 static void many_sites(void **state)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which moments of the past are kept, and how many of them are before a time. */
+/*
+ * Tests which earlier snapshot times are remembered, and how many of them are before a given time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +27,10 @@ static void few_are_all_kept(void **state)
 		assert_int_equal(moments.ns[i], 1000 * (i + 1));
 }
 
-/* The first and the latest moments are kept, and gaps get wider towards the past. */
+/*
+ * The first and the latest snapshot times are remembered. Between them, gaps get wider towards the
+ * past.
+ */
 static void many_are_thinned(void **state)
 {
 	struct moments moments = {0};
@@ -40,7 +45,7 @@ static void many_are_thinned(void **state)
 	assert_true(moments.ns[2] - moments.ns[1] > 10 * (moments.ns[22] - moments.ns[21]));
 }
 
-/* A block that was allocated at the moment of a snapshot is a part of that snapshot. */
+/* A block allocated at the very time of a snapshot belongs to that snapshot. */
 static void births_are_after_moments(void **state)
 {
 	struct moments moments = {0};

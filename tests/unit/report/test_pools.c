@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pools: memory that language runtimes take for themselves is summed up per process. */
+/*
+ * Tests pools: the memory that a language runtime allocates for its own use is summed up for each
+ * process.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +98,7 @@ static void sums(void **state)
 	pools_deinit(&pools);
 }
 
-/* In a process that runs a script, blocks requested by the runtime itself belong to its pool. */
+/* In a process that runs a script, blocks that the runtime itself allocates are in its pool. */
 static void scripts(void **state)
 {
 	static const bool expected[] = {true, false, true, false, true, false};
@@ -122,8 +125,8 @@ static void scripts(void **state)
 }
 
 /*
- * Blocks of Node.js Buffers form a pool of their own, except blocks whose stack has a named
- * function of the script.
+ * Blocks of Node.js Buffers form their own pool, except those with a named function of the script
+ * on the stack.
  */
 static void buffers(void **state)
 {
@@ -180,9 +183,9 @@ static void unclear(void **state)
 }
 
 /*
- * Growth is not judged while it is brief, nor while the process may be starting: its memory was
- * first seen recently, and the process either was young when tracing began or frees no blocks from
- * before tracing.
+ * A pool's growth is not judged while it is brief, nor while the process may be starting. The
+ * latter is so if its memory was first seen recently, and the process was young when tracing began
+ * or frees no blocks from before tracing.
  */
 static void settling(void **state)
 {

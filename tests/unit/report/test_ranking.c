@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests growth since the previous report. */
+/* Tests the growth of sites since the previous report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,8 @@ static void first_counts_from_zero(void **state)
 }
 
 /*
- * Growth is the difference from the previous report. Snapshots between reports are only added to
- * the history.
+ * Growth is the difference from the previous report. Snapshots between two reports only extend the
+ * histories.
  */
 static void noted_between_reports(void **state)
 {
@@ -110,8 +110,9 @@ static void vanished_comes_back(void **state)
 }
 
 /*
- * Begins a site's history, takes a snapshot without the site, and returns the history's length when
- * the site is back. ended: the site's process has ended. forget: absent sites are forgotten.
+ * Takes a snapshot with a site, one without it, and one with it again. Returns the length of the
+ * site's history then. ended: the site's process has ended meanwhile. forget: histories of absent
+ * sites are dropped.
  */
 static size_t moments_after_absence(bool ended, bool forget)
 {
@@ -136,7 +137,7 @@ static size_t moments_after_absence(bool ended, bool forget)
 	return cnt;
 }
 
-/* Histories of ended processes are dropped: many processes may end between two reports. */
+/* Histories of ended processes are dropped, as many processes may end between two reports. */
 static void ended_are_forgotten(void **state)
 {
 	assert_int_equal(moments_after_absence(false, false), 3);
@@ -160,7 +161,10 @@ static void huge_totals(void **state)
 	ranking__free(ranking);
 }
 
-/* Many sites whose ids share their low or high bits, in changing order. */
+/*
+ * Many sites whose ids have the same low or high bits, in changing order, must get their own
+ * growth.
+ */
 static void many_sites(void **state)
 {
 	size_t cnt = 50000;
@@ -190,8 +194,8 @@ static void many_sites(void **state)
 }
 
 /*
- * A process's frees of blocks from before tracing are counted, unless frees of suppressed or
- * untracked blocks may be among them.
+ * Frees of blocks from before tracing are counted for each process, unless some of them may be
+ * frees of suppressed or untracked blocks.
  */
 static void earlier_frees(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reports: totals, order, the limit on the number of sites, names and blocks. */
+/* Tests reports: totals, order, the limit on the number of sites, names, and lists of blocks. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,9 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/* The ids serve as names of the sites. growth[i] belongs to sites[i]. */
+	/*
+	 * The id of a site is a letter, by which the test names it. growth[i] belongs to sites[i].
+	 */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},
@@ -74,7 +76,7 @@ static bool can_list_all(struct options opts)
 	return ret;
 }
 
-/* With --why, only text reports list all suspects, but not on the live screen. */
+/* Only a text report can list all suspects (--why), but not on the live screen. */
 static void lists_all_suspects(void **state)
 {
 	assert_true(can_list_all((struct options){.format = FORMAT_TEXT}));
@@ -99,7 +101,7 @@ static void nothing(void **state)
 	report_deinit(&report);
 }
 
-/* Only shown sites are named, in one batch. */
+/* Names are looked up only for sites that the report shows, and all at once. */
 static void names(void **state)
 {
 	static const struct sym_frame frames[] = {{.symbol = "leak"}, {.symbol = "main"}};
@@ -153,7 +155,9 @@ static void no_memory_for_names(void **state)
 	assert_int_equal(report.site_cnt, 77);
 }
 
-/* Returns the first shown frame of a stack of functions, innermost first. */
+/*
+ * Returns the first frame that the report shows of a stack with these functions, innermost first.
+ */
 static size_t first_of(const char *const *symbols, size_t cnt)
 {
 	struct sym_frame frames[8] = {{0}};
@@ -284,7 +288,10 @@ static void kinds_have_names(void **state)
 		assert_non_null(table_name(i));
 }
 
-/* Two kernel sites that grow steadily: a label of inodes, which is excluded, and a socket. */
+/*
+ * Two kernel sites that grow steadily: labels of inodes, which are excluded from the suspects, and
+ * sockets.
+ */
 static const uint64_t label_stack[] = {1, 3}, socket_stack[] = {2, 3};
 static const struct site kernel_sites[] = {
 	{.id = 1,
@@ -327,7 +334,10 @@ static struct report kernel_report(struct site *sites, size_t cnt)
 	return ret;
 }
 
-/* A kernel site that is excluded from the suspects is neither counted nor marked as one. */
+/*
+ * A kernel site that is excluded from the suspects is not counted as a suspect and not marked as
+ * one.
+ */
 static void excluded_sites(void **state)
 {
 	struct site sites[] = {kernel_sites[0], kernel_sites[1]};
@@ -344,7 +354,7 @@ static void excluded_sites(void **state)
 	report_deinit(&report);
 }
 
-/* A label that may have been freed without an event does not certainly grow. */
+/* Labels that may have been freed without an event do not certainly grow. */
 static void doubtful_sites(void **state)
 {
 	struct site sites[] = {kernel_sites[0], kernel_sites[1]};
@@ -357,7 +367,7 @@ static void doubtful_sites(void **state)
 	report_deinit(&report);
 }
 
-/* A cache that grows is counted even if there are no suspects. */
+/* A reclaimable cache that grows is counted even if there are no suspects. */
 static void growing_caches(void **state)
 {
 	struct site sites[] = {kernel_sites[0]};
@@ -371,8 +381,8 @@ static void growing_caches(void **state)
 }
 
 /*
- * Page tables that have grown for a short time may belong to processes that are starting. Whether
- * these were traced from their start does not matter: the kernel was not.
+ * Page tables that have not grown for long may belong to processes that are starting. This holds
+ * even if tracing began with these processes, since the kernel was running before.
  */
 static void new_page_tables(void **state)
 {

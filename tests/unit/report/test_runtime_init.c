@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which stacks are runtime initialisation, and how a report treats them. */
+/* Tests which stacks count as initialisation of the runtime, and how a report treats them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define LIBSTDCXX "/usr/lib/libstdc++.so.6.0.30"
 #define PROGRAM "/usr/bin/prog"
 
-/* A stack of functions and their modules, innermost first, ended by NULL. */
+/* A stack of functions with their modules, innermost first. NULL ends it. */
 struct stack {
 	const char *frames[6][2];
 	uint64_t count;
@@ -28,20 +28,20 @@ static const struct stack stacks[] = {
 	{{{"_IO_file_doallocate", LIBC}, {"puts", LIBC}, {"main", PROGRAM}}, 1, true},
 	{{{"malloc", LIBC}, {"_IO_file_doallocate", LIBC}, {"main", PROGRAM}}, 3, true},
 	/*
-	 * At most three stream buffers belong to stdin, stdout and stderr. If there are more, the
-	 * program has opened streams and not closed them.
+	 * Up to three stream buffers belong to stdin, stdout and stderr. If there are more, the
+	 * program does not close its streams.
 	 */
 	{{{"_IO_file_doallocate", LIBC}, {"fgets", LIBC}, {"main", PROGRAM}}, 4, false},
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
 	/*
-	 * Stacks without initialisation by the library: a function of the program has the name of a
+	 * These are no initialisation by a library: a function of the program has the name of a
 	 * library function, or the library calls the program back.
 	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"strdup", LIBC}, {"main", PROGRAM}, {"setlocale", LIBC}}, 1, false},
-	/* Start-up code of other libraries. */
+	/* Start-up code of a library counts only if the library belongs to the C or C++ runtime. */
 	{{{"start", "/usr/lib/libfoo.so.1"}, {"call_init", LD}, {"_dl_init", LD}}, 1, false},
 	{{{"strdup", LIBC}, {"start", "/usr/lib/libfoo.so.1"}, {"_dl_init", LD}}, 1, false},
 	{{{NULL, LIBSTDCXX}, {"call_init", LD}, {"_dl_init", LD}}, 1, true},
@@ -50,7 +50,10 @@ static const struct stack stacks[] = {
 	{{{"allocate_stack", LIBC}, {"pthread_create", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"newlocale", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"setlocale2", LIBC}, {"main", PROGRAM}}, 1, false},
-	/* A static program, and a dynamic one with functions of the same names. */
+	/*
+	 * A static program contains the functions of libc. In a dynamic program, functions with
+	 * these names are the program's own.
+	 */
 	{{{"_dl_init_paths", PROGRAM},
 	  {"_dl_non_dynamic_init", PROGRAM},
 	  {"__libc_init_first", PROGRAM},
@@ -137,8 +140,8 @@ static void kernel_has_none(void **state)
 }
 
 /*
- * Sites of runtime initialisation come last, so other sites move up. No more sites are named than
- * needed, and totals are unchanged.
+ * Sites of runtime initialisation are moved to the end, so other sites move up. No more sites are
+ * named than necessary, and totals do not change.
  */
 static void report_shows_others(void **state)
 {

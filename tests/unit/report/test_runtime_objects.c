@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which runtime a file belongs to, and the advice for its version. */
+/* Tests which language runtime a file belongs to, and the advice for its version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,10 @@ static bool advises(const char *module, const char *word)
 	return strstr(objects->advice, word) && strstr(objects->block_advice, word);
 }
 
-/* Lines of scripts may be read: a perf map is advised only in reports without any line. */
+/*
+ * memleak can read lines of scripts in this version: a perf map is advised only in reports without
+ * such lines.
+ */
 static void check_lines(const char *module)
 {
 	const struct runtime_objects *objects = runtime_objects_of(module);
@@ -30,7 +33,7 @@ static void check_lines(const char *module)
 	assert_non_null(strstr(objects->lineless_block_advice, "-X perf"));
 }
 
-/* Lines of scripts are not read before Python 3.11. */
+/* Lines of scripts are not read in versions before Python 3.11. */
 static void versions(void **state)
 {
 	assert_true(advises("/usr/bin/python3.10", "tracemalloc"));
@@ -53,7 +56,10 @@ static void others(void **state)
 	assert_null(runtime_objects_of(NULL));
 }
 
-/* Blocks get a name such as "Buffers of node" only if a known runtime function allocates them. */
+/*
+ * Blocks are named, for instance "Buffers of node", only if a known function of the runtime
+ * allocates them.
+ */
 static void functions(void **state)
 {
 	assert_string_equal(runtime_objects_of("/usr/bin/node")->words, "JavaScript objects");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the function that is on most of the paths that are in no suspect. */
+/* Tests finding the function that is on most stacks of those that belong to no suspect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static const struct sym_location a = FUNCTION("a"), b = FUNCTION("b"), c = FUNCT
 				 syscall = IN_FILE("kernel", "__x64_sys_clone"),
 				 copy = IN_FILE("kernel", "copy_process");
 
-/* Paths, from the blamed frame outwards. The first path belongs to the suspect. */
+/* Stacks, from the blamed frame outwards. The first one belongs to the suspect. */
 typedef const struct sym_location *locations[PATHS][FRAMES];
 
 static struct shared_caller found(locations at, struct report_site *paths, size_t total)
@@ -69,8 +69,8 @@ static void most(void **state)
 }
 
 /*
- * No caller is named if all callers are library functions, wrappers, main, or functions with at
- * most half of the paths.
+ * No caller is named if each one is a library function, a wrapper or main(), or is on at most half
+ * of the stacks.
  */
 static void nobody(void **state)
 {
@@ -85,7 +85,7 @@ static void nobody(void **state)
 	assert_null(found(at, paths, 6).path);
 }
 
-/* Functions that just enter the kernel are not named. */
+/* Functions that only enter the kernel are not named. */
 static void entries(void **state)
 {
 	locations at = {{&a, &handle, &syscall, &entry}, {&b, &copy, &syscall, &entry},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that a snapshot owns its data: reports are the same after the source's data is freed. */
+/* Tests that a snapshot can own its data: reports do not change when the source's data is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define SITES 4
 #define PIECES_MAX 32
 
-/* Memory that belongs to the source of a snapshot. Each piece is from malloc(). */
+/* Memory that belongs to the source of a snapshot. Each piece is allocated separately. */
 struct source {
 	void *pieces[PIECES_MAX];
 	size_t lens[PIECES_MAX];
@@ -99,7 +99,10 @@ static const struct peak *source_copy_peak(struct source *source, const struct s
 	return source_copy(source, &peak, sizeof(peak));
 }
 
-/* Makes a snapshot of two processes, the first one with two sites, and a kernel site. */
+/*
+ * Makes a snapshot with three sites: two of one process and one of another, and a site of the
+ * kernel.
+ */
 static struct snapshot make_snapshot_of(struct source *source)
 {
 	struct process *one = source_copy_process(source, 10, "one"),
@@ -176,8 +179,8 @@ static void outlives_source(void **state)
 }
 
 /*
- * A process that several sites refer to is copied once. Frames of all sites are copied into one
- * array, as in snapshots from recordings.
+ * A process to which several sites refer is copied once. The frames of all sites are copied into
+ * one array, as in snapshots read from recordings.
  */
 static void copies_once(void **state)
 {
@@ -197,7 +200,7 @@ static void copies_once(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* A peak takes over a snapshot's data. A later snapshot copies the peak. */
+/* A peak takes over the data of a snapshot. A later snapshot copies it from the peak. */
 static void peak_outlives_snapshot(void **state)
 {
 	struct source source = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that leaking stacks with the same function are merged into one suspect. */
+/* Tests that leaking stacks which blame the same function are merged into one suspect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL},
 			    worker = {3, 3, "one", NULL};
-/* Stands for kernel memory of the process `one`. */
+/* Stands for kernel memory, whose process is `one`. */
 static const struct process in_kernel = {1, 1, "one", NULL};
 
 #define FUNCTION(name)                                                                             \
@@ -54,7 +54,7 @@ static const struct sym_frame nameless_frame;
 static const struct sym_location nameless = {
 	.module = "/srv/app", .module_offset = 0x1234, .frame_cnt = 1, .frames = &nameless_frame};
 
-/* A path of a function, and its growth. */
+/* A stack that blames a function, and its growth. */
 struct path {
 	const struct process *process;
 	const struct sym_location *location;
@@ -153,8 +153,9 @@ static void instances_of_a_template(void **state)
 }
 
 /*
- * A caller of instances counts as their common caller if it, too, is an instance of one template. A
- * caller that only one of them has is not common. Both hold for suspects and for losses.
+ * Suspects and losses whose paths are instances of a template: their callers count as one if they,
+ * too, are instances of one template. If only one of the paths has a caller, or the callers differ,
+ * there is no common caller.
  */
 static void callers_of_instances(void **state)
 {
@@ -207,7 +208,7 @@ static void workers(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
 
-/* Objects of a runtime are merged only within a process. */
+/* Objects of a language runtime are merged only within a process. */
 static void objects(void **state)
 {
 	static const uint64_t frames[] = {0x1000};
@@ -239,7 +240,7 @@ static void objects(void **state)
 	for (size_t i = 0; i < found; i++)
 		assert_int_equal(suspects[i].process_cnt, 1);
 	free(suspects);
-	/* A process that may still be starting up is not a suspect. */
+	/* Growth of a process that may still be starting is not suspected. */
 	shown[1].settling = true;
 	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0}, MOST,
 				       &found, &suspects),
@@ -271,21 +272,21 @@ static void trifles(void **state)
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
 	/*
-	 * 2 bytes per second are 172,800 a day. The leak is shown if that is at least a thousandth
-	 * of held_bytes.
+	 * 2 bytes per second are 172,800 bytes a day. The leak is shown if this is at least a
+	 * thousandth of held_bytes.
 	 */
 	check_beside(&(struct trifle_scale){.held_bytes = 172800000}, alone, LENGTH(alone),
 		     expected_alone, LENGTH(expected_alone));
 	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,
 		     0);
-	/* The leak is negligible compared with untraced growth of 2 MiB per second. */
+	/* The leak is negligible beside untraced growth of 2 MiB per second. */
 	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
 		     0);
 }
 
 /*
- * A suspect is slight, and last, if it has less than a hundredth of the growth of the fastest
- * suspect of the same program, or of the kernel. If all are wanted, none is slight.
+ * A suspect is slight, and is last, if it grows by less than a hundredth of the fastest suspect of
+ * the same program (or of the kernel). With wants_all, none is slight.
  */
 static void slight(void **state)
 {
@@ -315,7 +316,7 @@ static void slight(void **state)
 		     LENGTH(with));
 }
 
-/* With wants_all, small suspects are reported too, provided that one suspect is not small. */
+/* With wants_all, small suspects are reported as well, unless all suspects are small. */
 static void all_wanted(void **state)
 {
 	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
@@ -328,7 +329,7 @@ static void all_wanted(void **state)
 	check_beside(&large, paths, LENGTH(paths), NULL, 0);
 }
 
-/* If caches grow, a small kernel suspect is shown only if it is the largest suspect. */
+/* If kernel caches grow, a small suspect in the kernel is shown only if it is the largest one. */
 static void kernel_trifles(void **state)
 {
 	static const struct sym_location *const locations[] = {&load, &save};
@@ -361,7 +362,7 @@ static void kernel_trifles(void **state)
 }
 
 /*
- * A path of a function, the number of bytes that it has lost, and the number of blocks that it
+ * A stack that blames a function, the bytes that it has lost, and the number of blocks that it
  * loses per second.
  */
 struct lossy_path {
@@ -422,8 +423,8 @@ static void losses_of_functions(void **state)
 	assert_ptr_equal(losses[1].site, &shown[0]);
 	assert_int_equal(losses[1].process_cnt, 1);
 	/*
-	 * Paths of functions that have neither a name nor an offset are not merged. Paths with
-	 * equal losses are ordered by id.
+	 * Stacks are not merged if the function has neither a name nor an offset in its file.
+	 * Stacks with equal losses are ordered by id.
 	 */
 	assert_ptr_equal(losses[2].site, &shown[4]);
 	assert_int_equal(losses[2].path_cnt, 1);
@@ -455,9 +456,7 @@ static void losses_of_instances(void **state)
 	free(losses);
 }
 
-/*
- * Paths of unnamed functions are merged if the functions are at the same offset of the same file.
- */
+/* Stacks that blame unnamed functions are merged if these have the same offset in the same file. */
 static void losses_without_names(void **state)
 {
 	static const struct lossy_path paths[] = {{&one, &nameless, 10, 0, 0, 0},
@@ -478,8 +477,8 @@ static void losses_without_names(void **state)
 }
 
 /*
- * Sites are ordered by lost bytes, including bytes reachable only from lost blocks. Sites without a
- * loss are left out.
+ * Sites are ordered by their lost bytes, including bytes that are reachable only from lost blocks.
+ * Sites without a loss are left out.
  */
 static void losses_in_order(void **state)
 {

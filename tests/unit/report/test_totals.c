@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the peak and the growth of totals. */
+/* Tests the peak and the growth of the total over several reports. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void peak_and_growth(void **state)
 	assert_true(totals_per_s(&totals) == -20);
 }
 
-/* The peak is remembered longer than the totals, from which the growth is computed. */
+/* The peak stays known when the totals from which growth is computed have been dropped. */
 static void many(void **state)
 {
 	struct totals totals = {0};

@@ -25,7 +25,7 @@ static void shares_are_of_cpu_time(void **state)
 }
 
 /*
- * At best, sampling leaves only the cost of traps: then 250 ms of traps are added to 250 ms of the
+ * Sampling can at best leave only the cost of traps: here 250 ms of traps and 250 ms of the
  * program's own work.
  */
 static void sampling_leaves_traps(void **state)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests verdicts on made-up programs whose blocks are born and die at random, with a snapshot every
- * few seconds. Seeds are fixed, so that runs are reproducible. To use other seeds, beginning with
- * SEED, run build/tests/unit/report/test_trend SEED
+ * Tests verdicts on simulated programs whose blocks are allocated and freed at random, with a
+ * snapshot every few seconds. Seeds are fixed, so that runs are reproducible. To use other seeds,
+ * beginning with SEED, run
+ *
+ *     build/tests/unit/report/test_trend SEED
  */
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +21,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* number of runs in tests in which a share of the runs may fail */
+#define RATE_REPLAYS 60 /* number of runs in tests that allow some of the runs to fail */
 
 static uint64_t first_seed;
 
@@ -61,8 +63,8 @@ static void replay(replay_fn *run, uint64_t cnt)
 }
 
 /*
- * A leak of 100 bytes per second, in a program that also allocates 50 MB/s of blocks that live for
- * up to a few seconds.
+ * A site leaks 100 bytes per second, while another one allocates 50 MB/s of blocks that live for up
+ * to a few seconds.
  */
 static void run_slow_leak(struct made_program *program, uint64_t seed)
 {
@@ -93,7 +95,8 @@ static void run_hidden_leak(struct made_program *program, uint64_t seed)
 		return;
 	}
 	/*
-	 * The rate is less certain than the verdict: a few short-lived blocks live unusually long.
+	 * The rate is less certain than the verdict, as a few short-lived blocks happen to live
+	 * long.
 	 */
 	if (trends[0].low > 100 || trends[0].high < 100) {
 		print_message("seed %llu: from %.0f to %.0f bytes/s, not 100\n",
@@ -108,7 +111,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 
 	made_leak(program, 0, 0, full_s, 1000, 500);
-	/* Once full, a second cache keeps replacing its oldest entries. */
+	/* A second cache, once full, replaces its oldest entries all the time. */
 	for (double at = 0; at < 300; at += 0.01)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
@@ -128,8 +131,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A site that grows in bursts keeps what it gained. After a burst, another burst is expected for a
- * time equal to the interval before that burst, but for at most a minute.
+ * A site grows in bursts and frees nothing. After a burst, the next one is expected until as much
+ * time has passed as before that burst, but for at most a minute.
  */
 static void run_bursts(struct made_program *program, uint64_t seed)
 {
@@ -151,7 +154,7 @@ static void run_bursts(struct made_program *program, uint64_t seed)
 		tell("long after the bursts", seed, &trends[0]);
 }
 
-/* A leak that has just begun is pending, as there are too few reports to judge it. */
+/* A leak that has just begun is pending: there are too few reports to judge it. */
 static void run_just_begun(struct made_program *program, uint64_t seed)
 {
 	double begin_s = made_between(program, 60, 200);
@@ -165,8 +168,8 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 }
 
 /*
- * The reader of a queue is slower than its writer. Most blocks are freed, so the site need not be
- * suspected immediately, but it must be pending until it is suspected.
+ * A queue is read more slowly than written. As most blocks are freed, the site need not be
+ * suspected at once, but until then it must be pending.
  */
 static void run_slow_reader(struct made_program *program, uint64_t seed)
 {
@@ -190,7 +193,7 @@ static void run_slow_reader(struct made_program *program, uint64_t seed)
 }
 
 /*
- * All blocks are freed from time to time. After this has happened once, growth is no longer taken
+ * All blocks are freed from time to time. After two such periods, growth in between is not taken
  * for a leak.
  */
 static void run_sawtooth(struct made_program *program, uint64_t seed)
@@ -264,7 +267,7 @@ static void run_two(struct made_program *program, uint64_t seed)
 	free(order);
 }
 
-/* A single buffer that keeps growing. */
+/* A single buffer grows all the time. */
 static void run_growing_buffer(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -276,8 +279,9 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A cache that was full before tracing began. Each entry is two blocks, and entries are replaced
- * one by one. If leaks_per_s is not 0, blocks of another size leak.
+ * A cache was full before tracing began, and its entries, of two blocks each, are replaced one by
+ * one. sized: the sizes of freed earlier blocks are known. If leaks_per_s is not 0, blocks of
+ * another size leak.
  */
 static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
 {
@@ -306,8 +310,8 @@ static void run_replaced(struct made_program *program, uint64_t seed)
 }
 
 /*
- * Large blocks leak. At the same time, a few blocks from before tracing are freed, and small blocks
- * become fewer.
+ * Large blocks leak, while a few blocks from before tracing are freed and small blocks become
+ * fewer.
  */
 static void run_few_earlier(struct made_program *program, uint64_t seed)
 {
@@ -325,8 +329,8 @@ static void run_few_earlier(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A leak beside a cache that frees blocks from before tracing. Only the sizes of the freed blocks
- * show that the leaked blocks do not replace them.
+ * Blocks leak beside a cache that frees blocks from before tracing. Only the sizes of the freed
+ * blocks show that the leaking ones do not replace them.
  */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
@@ -339,11 +343,11 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 }
 
 /*
- * Number of reports for each verdict on an array that grows in ever larger steps. waiting_after:
- * number of reports that still expect a step long after the last step.
+ * Counts the reports on an array that grows in ever larger steps, by their verdict. waiting_after:
+ * reports that wait for another step although the array has not grown for long.
  */
 struct widening {
-	double last_s, gap_s;               /* time of the last step; interval before that step */
+	double last_s, gap_s;               /* time of the last step, and interval before it */
 	size_t suspected, waiting, cleared; /* numbers of reports with this verdict */
 	size_t waiting_after;
 };
@@ -364,8 +368,8 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 }
 
 /*
- * Each step is larger than the previous one by a factor. The intervals between steps grow by the
- * same factor.
+ * An array grows in steps, each larger than the previous one by a factor. The intervals between the
+ * steps grow by the same factor.
  */
 static void run_widening(struct made_program *program, uint64_t seed)
 {
@@ -380,7 +384,8 @@ static void run_widening(struct made_program *program, uint64_t seed)
 	}
 	made_churn(program, 1, 0, 1000, 5, 1, 400);
 	made_program_run(program, 1000, watch_widening, &seen);
-	if (seen.cleared > 1 || seen.waiting_after) /* history is limited and may lack a step */
+	/* the history is limited, so it may lack a step */
+	if (seen.cleared > 1 || seen.waiting_after)
 		fail_msg(
 			"widening by %.2f (seed %llu): %zu reports suspect it, %zu wait, %zu clear "
 			"it; %zu wait when it is over",
@@ -388,7 +393,7 @@ static void run_widening(struct made_program *program, uint64_t seed)
 			seen.cleared, seen.waiting_after);
 }
 
-/* A cache that fills ever more slowly has levelled off; no further step is expected. */
+/* A cache that fills ever more slowly has levelled off: no further step is expected. */
 static void run_saturating(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -418,11 +423,11 @@ static void hidden_leak(void **state)
 {
 	wrong_rates = missed = 0;
 	replay(run_hidden_leak, RATE_REPLAYS);
-	/* The limits of a rate are reported with 95 % confidence. */
+	/* The limits of a rate have a confidence of 95 %. */
 	assert_true(20 * wrong_rates <= RATE_REPLAYS);
 	/*
 	 * Some leaks may be missed: the number of short-lived blocks of the same site may happen to
-	 * drop, and the drop may outweigh the growth of the leak.
+	 * fall by more than the leak grows.
 	 */
 	assert_true(20 * missed <= RATE_REPLAYS);
 }
@@ -471,8 +476,8 @@ static void beside_replaced(void **state)
 	replay(run_beside_replaced, RATE_REPLAYS);
 	assert_int_equal(alarms, 0);
 	/*
-	 * Some leaks may be missed: the number of blocks that the cache frees varies by more than
-	 * the leak grows.
+	 * Some leaks may be missed: the number of freed blocks of the cache varies by more than the
+	 * leak grows.
 	 */
 	assert_true(5 * missed <= RATE_REPLAYS);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures how often verdicts are wrong and how soon they are right, on many made-up programs of
- * each type. Without arguments, runs a few programs of each type with fixed seeds, because a few
- * runs with random seeds may exceed the limits by chance. The limits are meant for many runs with
- * random seeds, which are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ * Measures how often verdicts are wrong, and how soon they are right, on many simulated programs of
+ * each type. The limits are meant for many programs with random seeds:
+ *
+ *     build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ *
+ * Without arguments, runs a few programs of each type with fixed seeds, since a few with random
+ * seeds might exceed the limits by chance.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -27,25 +30,26 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* number of exceeded limits; a test fails only after all its checks */
+static size_t missed; /* number of exceeded limits; a test checks it after all its programs */
 
-/* Parameters of a made-up program. */
+/* Parameters of a simulated program. */
 struct plan {
 	double until_s;
-	double from_s;    /* start of the leak, or of the steady part if nothing leaks */
-	uint32_t culprit; /* the only site that leaks, if any */
+	double from_s;    /* start of the leak; without a leak: start of the steady part */
+	uint32_t culprit; /* the site that leaks, if any */
 };
 
 typedef struct plan make_fn(struct made_program *program, double param);
 
-/* Results of one program. */
+/* Results for one program, in numbers of reports unless stated otherwise. */
 struct outcome {
 	struct plan plan;
-	size_t filling, filling_wrong; /* numbers of reports before the steady part */
+	/* reports before the steady part, and those of them that name a site */
+	size_t filling, filling_wrong;
 	size_t settled, settled_wrong;
-	double first_s; /* time until the leaking site is first named, or INFINITY */
+	double first_s; /* seconds until the leaking site is first named, or INFINITY */
 	size_t after, after_right;
-	size_t others_wrong; /* number of reports that name a site that does not leak */
+	size_t others_wrong; /* reports that name a site that does not leak */
 };
 
 static bool is_accused(const struct site *site, const struct growth *growth)
@@ -109,7 +113,9 @@ static void miss(const char *name, double param, double bar, const char *unit)
 	missed++;
 }
 
-/* Checks that at most `bar` percent of the reports name a suspect once programs are steady. */
+/*
+ * Checks that at most `bar` percent of the reports on the steady parts of programs name a suspect.
+ */
 static void innocent(const char *name, make_fn *make, double param, double bar)
 {
 	struct made_program program;
@@ -138,12 +144,12 @@ static void innocent(const char *name, make_fn *make, double param, double bar)
 		      sum.settled, percent(sum.settled_wrong, sum.settled), sum.filling,
 		      percent(sum.filling_wrong, sum.filling));
 	print_message(most ? "  worst seed %llu: %zu\n" : "\n", (unsigned long long)worst, most);
-	/* Reports on one program resemble each other, so a few wrong reports may be chance. */
+	/* Reports on one program resemble each other, so a few wrong ones may be due to chance. */
 	if (percent(sum.settled_wrong, sum.settled) > bar && sum.settled_wrong > SAMPLE_WRONG)
 		miss(name, param, bar, "%");
 }
 
-/* Checks that at least half of the leaks are named within bar_s seconds. */
+/* Checks that at least half of the leaks are named within bar_s seconds of their start. */
 static void guilty(const char *name, make_fn *make, double param, double bar_s)
 {
 	static double first_s[SEEDS_MAX];
@@ -174,7 +180,7 @@ static void guilty(const char *name, make_fn *make, double param, double bar_s)
 		miss(name, param, bar_s, "s");
 }
 
-/* Steady traffic from the start of tracing. */
+/* Traffic is steady from the start of tracing. */
 static struct plan make_steady(struct made_program *program, double life_s)
 {
 	made_churn(program, 0, 0, 7 * life_s, made_scale(program, 2, 20), life_s, 500);
@@ -199,14 +205,14 @@ static struct plan make_fixed(struct made_program *program, double life_s)
 	return (struct plan){.until_s = 7 * life_s, .from_s = 1.1 * life_s + 25};
 }
 
-/* A cache that fills and stays full. */
+/* A cache fills and stays full. */
 static struct plan make_cache(struct made_program *program, double full_s)
 {
 	made_leak(program, 0, 0, full_s, made_scale(program, 2, 1000), 500);
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
-/* A cache that fills and then replaces its oldest entries. */
+/* A cache fills, then replaces its oldest entries. */
 static struct plan make_lru(struct made_program *program, double full_s)
 {
 	double per_second = made_scale(program, 2, 100);
@@ -216,7 +222,7 @@ static struct plan make_lru(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 35};
 }
 
-/* A cache that fills and later shrinks to a quarter. */
+/* A cache fills and later shrinks to a quarter. */
 static struct plan make_shrinking(struct made_program *program, double full_s)
 {
 	for (size_t i = 0; i < 300; i++) {
@@ -229,7 +235,7 @@ static struct plan make_shrinking(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
-/* Start-up in at most four steps. */
+/* The program allocates in up to four steps at its start. */
 static struct plan make_startup(struct made_program *program, double step_s)
 {
 	size_t steps = 1 + (size_t)(4 * made_uniform(program));
@@ -250,7 +256,7 @@ static struct plan make_sawtooth(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 12 * period_s, .from_s = 2 * period_s};
 }
 
-/* Bursts of requests. Blocks of a burst are freed together. */
+/* Requests come in bursts. The blocks of a burst are freed together. */
 static struct plan make_bursts(struct made_program *program, double life_s)
 {
 	double gap_s = made_scale(program, 1, life_s);
@@ -265,7 +271,7 @@ static struct plan make_bursts(struct made_program *program, double life_s)
 	return (struct plan){.until_s = 20 * life_s, .from_s = 2 * life_s};
 }
 
-/* Traffic that rises and falls periodically. */
+/* Traffic rises and falls periodically. */
 static struct plan make_waves(struct made_program *program, double period_s)
 {
 	double life_s = made_scale(program, 1, period_s / 10);
@@ -277,10 +283,7 @@ static struct plan make_waves(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 5 * period_s, .from_s = 2 * life_s};
 }
 
-/*
- * Blocks of one site are gradually replaced by blocks of another site. The number of all blocks
- * stays constant.
- */
+/* Blocks of one site are gradually replaced by as many blocks of another site. */
 static struct plan make_refresh(struct made_program *program, double refresh_s)
 {
 	size_t cnt = (size_t)made_scale(program, 100, 5000);
@@ -302,7 +305,7 @@ static struct plan make_plain_leak(struct made_program *program, double per_seco
 	return (struct plan){.until_s = 300};
 }
 
-/* A leak after an initial load. */
+/* A leak follows an initial load. */
 static struct plan make_knee(struct made_program *program, double per_second)
 {
 	for (size_t i = 0; i < 10000; i++)
@@ -323,10 +326,7 @@ static struct plan make_late(struct made_program *program, double per_second)
 	return (struct plan){.until_s = from_s + 600, .from_s = from_s};
 }
 
-/*
- * The given percentage of the blocks of one site leaks. The site's other blocks live for life_s on
- * average.
- */
+/* Some percent of the blocks of a site leak. Its other blocks live for life_s on average. */
 static struct plan share(struct made_program *program, double percent, double life_s)
 {
 	double per_second = 20, until_s = 60 * life_s + 300;
@@ -360,7 +360,7 @@ static struct plan make_steps(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 20 * period_s};
 }
 
-/* A block that grows in place. */
+/* A block grows in place. */
 static struct plan make_array(struct made_program *program, double bytes_per_s)
 {
 	made_block(program, 0, 1, FOREVER, 1 << 20);
@@ -369,7 +369,7 @@ static struct plan make_array(struct made_program *program, double bytes_per_s)
 	return (struct plan){.until_s = 300};
 }
 
-/* A block that moves as it grows. */
+/* A block grows, and moves as it grows. */
 static struct plan make_moved_array(struct made_program *program, double bytes_per_s)
 {
 	struct plan plan = make_array(program, bytes_per_s);
@@ -378,7 +378,7 @@ static struct plan make_moved_array(struct made_program *program, double bytes_p
 	return plan;
 }
 
-/* A few buffers of varying sizes. */
+/* A few buffers have sizes that vary all the time. */
 static struct plan make_buffers(struct made_program *program, double sigma)
 {
 	size_t cnt = 1 + (size_t)(4 * made_uniform(program));
@@ -391,7 +391,7 @@ static struct plan make_buffers(struct made_program *program, double sigma)
 	return (struct plan){.until_s = 2000};
 }
 
-/* A sawtooth from which a tenth of the blocks is never freed. */
+/* All blocks are freed from time to time, but for a tenth, which is never freed. */
 static struct plan make_rising_sawtooth(struct made_program *program, double period_s)
 {
 	double per_second = made_scale(program, 2, 200);
@@ -400,7 +400,7 @@ static struct plan make_rising_sawtooth(struct made_program *program, double per
 		for (double at = 0; at < period_s; at += made_exponential(program, 1 / per_second))
 			made_block(program, 0, start_s + at,
 				   made_uniform(program) < 0.1 ? FOREVER : period_s - at, 200);
-	/* While the first tooth rises, it looks like a leak. */
+	/* During the first period, the growth looks like a leak. */
 	return (struct plan){.until_s = 16 * period_s, .from_s = period_s};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Eight snapshots of a program that leaks, fills a cache and works: test data for the live screen.
+ * Eight snapshots of a program that leaks, fills a cache and allocates short-lived blocks: test
+ * data for the live screen.
  */
 #ifndef TESTS_UNIT_SCREEN_MOMENTS_H
 #define TESTS_UNIT_SCREEN_MOMENTS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what is drawn of a model, on a terminal that nobody sees. */
+/* Tests how the live screen is drawn, on a terminal without output. */
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static struct screen_row row_of(size_t line_cnt)
 	};
 }
 
-/* Draws a row's stack, or the list if `page` is PAGE_LIST. */
+/* Draws the page of a row's stack, or the list of rows if `page` is PAGE_LIST. */
 static void draw_row(const struct screen_row *row, enum screen_page page, const char *verdict,
 		     const char *unread)
 {
@@ -60,7 +60,7 @@ static void draw_row(const struct screen_row *row, enum screen_page page, const 
 	draw(&model, &drawing);
 }
 
-/* Returns the text of a line of the terminal. */
+/* Returns the text of line y of the terminal. */
 static const char *line_at(int y)
 {
 	static char text[LINE_SIZE];
@@ -78,7 +78,10 @@ static int count_lines(const char *word)
 	return cnt;
 }
 
-/* Six frames come before charts, and before the source; short stacks keep their charts. */
+/*
+ * On a low terminal, up to six frames of a stack are drawn before the charts and before the source.
+ * A short stack leaves room for the charts.
+ */
 static void frames_first(void **state)
 {
 	static const char messages[] = "memleak: 1\nmemleak: 2\nmemleak: 3\n";
@@ -102,7 +105,7 @@ static void frames_first(void **state)
 	assert_int_equal(count_lines("least "), 1);
 }
 
-/* An age that no block has is blank in the chart of ages; an age that few blocks have is not. */
+/* The chart of ages is blank for an age that no block has, but not for one that few blocks have. */
 static void empty_ages(void **state)
 {
 	struct screen_row row = row_of(1);
@@ -114,7 +117,7 @@ static void empty_ages(void **state)
 	assert_int_equal(count_lines("oldest 9s     \u2588 \u2581 "), 1);
 }
 
-/* Returns the number of the colour pair in which a line of the terminal begins. */
+/* Returns the number of the colour pair with which line y of the terminal begins. */
 static int colour_at(int y)
 {
 	wchar_t text[CCHARW_MAX + 1];
@@ -127,7 +130,7 @@ static int colour_at(int y)
 	return pair;
 }
 
-/* Lines of the verdict are red if they are about a leak, whatever the other lines are. */
+/* Each line of a verdict that is about a leak is red. Its other lines are not. */
 static void verdict_colour(void **state)
 {
 	struct screen_row row = row_of(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the model of the live screen: how keys and reports change the listed rows. With
+ * Tests the model of the live screen: how keys and reports change the rows that it lists. With
  * GOLDEN_UPDATE=1, rewrites the recording that the test cases live.* show.
  */
 #include <setjmp.h>
@@ -79,7 +79,7 @@ static void type(struct model *model, const char *text)
 		assert_int_equal(press(model, (unsigned char)*text), ASK_NOTHING);
 }
 
-/* Checks the ids of the rows in their order. Each digit of `ids` is one id. */
+/* Checks the ids and the order of the rows. Each digit of `ids` is the id of a row. */
 static void assert_rows(const struct model *model, const char *ids)
 {
 	char text[32] = "";
@@ -113,8 +113,8 @@ static void order(void **state)
 }
 
 /*
- * A selected row stays selected when it moves in the list. If the top row is selected, the top row
- * of the next report is selected.
+ * The selected row stays selected when it moves in the list. If it is the top row, the top row of
+ * the next report is selected instead.
  */
 static void chosen(void **state)
 {
@@ -157,12 +157,12 @@ static void filter(void **state)
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ENTER);
 	assert_false(model.is_typing);
-	/* New reports are filtered, too. */
+	/* The filter also applies to new reports. */
 	assert_int_equal(model_show(&model, shown_at(8)), 0);
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ESCAPE);
 	assert_rows(&model, "21435");
-	/* The filter matches outer functions of the stack, and processes. */
+	/* The filter matches any function of the stack, and the process. */
 	type(&model, "/main");
 	assert_true(model.row_cnt && model.row_cnt < 5);
 	press(&model, KEY_IS_ESCAPE);
@@ -196,7 +196,7 @@ static void groups(void **state)
 	press(&model, KEY_IS_ESCAPE);
 	assert_null(model.within);
 	assert_string_equal(model_selected(&model)->name, "worker (4712)");
-	/* The thread view needs a report split by threads. */
+	/* The view of threads needs a report that is split by threads, so the model asks for it. */
 	assert_int_equal(press(&model, KEY_IS_TAB), ASK_THREADS);
 	assert_int_equal(press(&model, KEY_IS_TAB), ASK_NOTHING);
 	assert_int_equal(model.view, VIEW_MODULE);
@@ -206,7 +206,7 @@ static void groups(void **state)
 	model_deinit(&model);
 }
 
-/* The start-up code that calls main is no part of a stack. */
+/* The start-up code that calls main() is not listed in a stack. */
 static void start_up(void **state)
 {
 	struct model model = model_at(8);
@@ -219,7 +219,7 @@ static void start_up(void **state)
 	model_deinit(&model);
 }
 
-/* A caller is named as in the line of a verdict: neither main nor a function without a name. */
+/* The caller is chosen as for the line of a verdict: not main(), and not an unnamed function. */
 static void callers(void **state)
 {
 	struct model model = model_at(8);
@@ -246,7 +246,7 @@ static uint64_t median_ms(uint64_t newest_ms, uint64_t oldest_ms, const uint32_t
 	return row.median_ns == AGE_UNKNOWN ? AGE_UNKNOWN : row.median_ns / MS;
 }
 
-/* Median age. Class 12 has the blocks from 2048 ms to 4096 ms. */
+/* Tests the median age of blocks. Class 12 has those from 2048 ms to 4096 ms old. */
 static void ages(void **state)
 {
 	static const uint32_t none[3], spread[] = {1, 2, 1}, same[] = {0, 3, 0}, old[] = {1, 0, 4};
@@ -262,7 +262,7 @@ static void ages(void **state)
 	screen_row_set_median(&unknown);
 	assert_int_equal(unknown.median_ns, AGE_UNKNOWN);
 
-	press(&model, KEY_IS_TAB); /* the group has the blocks of three stacks of class 12 */
+	press(&model, KEY_IS_TAB); /* now a row has the blocks of three stacks */
 	assert_string_equal(model.rows[0]->name, "leak (4711)");
 	assert_int_equal(model.rows[0]->ages[12], 2400 + 6 + 5);
 	assert_int_equal(model.rows[0]->newest_ns, MS);
@@ -274,7 +274,7 @@ static void ages(void **state)
 	model_deinit(&model);
 }
 
-/* In a recording, j asks for the number of a moment. */
+/* In a recording, j and a number jump to the snapshot with this number. */
 static void jumps(void **state)
 {
 	struct model model = model_at(8);
@@ -329,7 +329,7 @@ static void threads(void **state)
 	assert_int_equal(model.row_cnt, 2);
 	assert_int_equal(model.rows[0]->bytes, 1048576);
 	assert_int_equal(model.rows[1]->bytes, 64);
-	/* The ages of a thread's part of a stack are not known. */
+	/* The ages of a stack's blocks are not known for each thread. */
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(model.rows[i]->newest_ns == AGE_UNKNOWN);
 		assert_true(model.rows[i]->median_ns == AGE_UNKNOWN);
@@ -348,7 +348,8 @@ static void marks(void **state)
 	assert_int_equal(model_show(&model, shown_at(8)), 0);
 	assert_rows(&model, "14325");
 	assert_int_equal(model.rows[0]->change, 4 * 30000);
-	assert_int_equal(model.rows[1]->change, 4 * 7000); /* site that appeared after the mark */
+	/* this site appeared after the user had set the mark */
+	assert_int_equal(model.rows[1]->change, 4 * 7000);
 	assert_int_equal(model.rows[3]->change, 0);
 	type(&model, "M");
 	assert_int_equal(model.mark_ns, 0);
@@ -370,7 +371,7 @@ static void pauses(void **state)
 	model_deinit(&model);
 }
 
-/* Results of a proof remain in later reports. */
+/* The results of a proof are still shown with later reports. */
 static void proof(void **state)
 {
 	const struct snapshot proved = {
@@ -468,7 +469,7 @@ static void check_model(const struct model *model)
 	assert_true(model->page != PAGE_STACK || model_selected(model));
 }
 
-/* Random keys and reports. */
+/* Random keys and reports must leave the model in a valid state. */
 static void any_keys(void **state)
 {
 	static const char keys[] = "jkgGqsS1234567I/mMpvhoPbwRtT,.<>{}\t aelm_";
@@ -506,7 +507,9 @@ static double seconds_of(struct model *model, const char *keys)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e6 / (double)strlen(keys);
 }
 
-/* Prints how long keys take. No limit is checked, as it would depend on the machine. */
+/*
+ * Prints how long the model takes for a key. There is no limit, as it would depend on the machine.
+ */
 static void many_rows(void **state)
 {
 	static struct site sites[MANY];
@@ -542,7 +545,7 @@ static void many_rows(void **state)
 	model_deinit(&model);
 }
 
-/* Reads the whole recording, which must have exactly MOMENTS snapshots. */
+/* Reads all of the recording. It must have MOMENTS snapshots. */
 static void recording(void **state)
 {
 	struct recorded_moment moment;

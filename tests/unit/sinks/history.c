@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reports after several snapshots, with the history of each site, for formats that show growth. */
+/*
+ * Reports on the last of several snapshots, with the history of each site, for formats that show
+ * growth.
+ */
 #include "tests/unit/sinks/history.h"
 
 #include <setjmp.h>

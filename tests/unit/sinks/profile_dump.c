@@ -61,7 +61,7 @@ static void check_sample(const Pprof__Profile *profile, const Pprof__Sample *sam
 	}
 }
 
-/* Checks a profile. Ids are table positions plus 1, so they are unique. */
+/* Checks a profile. The id of an element is its index in its table plus 1, so ids are unique. */
 static void check_profile(const Pprof__Profile *profile)
 {
 	assert_true(profile->n_string_table > 0);

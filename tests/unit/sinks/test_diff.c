@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests comparing snapshots of one run, and of two runs that differ in pids and in addresses of
- * code. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites them.
+ * Tests comparing two snapshots: of one run, or of two runs that differ in pids and in addresses of
+ * code. The expected text and JSON are in tests/golden/diff/; with GOLDEN_UPDATE=1 they are
+ * rewritten.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,10 @@
 #include "tests/unit/lib/page.h"
 #include "tests/unit/lib/scenes.h"
 
-/* A program at two load addresses; a library that was rebuilt and moved to another folder. */
+/*
+ * In the second run, the program has another load address, and the library was rebuilt and is in
+ * another folder.
+ */
 #define SERVER .module = "/usr/bin/server", .build_id = "aaaa"
 #define OLD_LIBRARY .module = "/usr/lib/libcache.so.1", .build_id = "b1"
 #define NEW_LIBRARY .module = "/opt/lib/libcache.so.1", .build_id = "b2"
@@ -62,16 +66,18 @@ static struct process second_later = {.image = 2, .pid = 201, .comm = (char *)"s
 
 static struct site before_sites[] = {
 	SITE(1, &server, 100, 10, 0x1010, 0x1030), /* grows */
-	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged; at another line than site 1 */
-	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build of the library */
-	SITE(4, &server, 77, 7, 0x2020, 0x1030),   /* gone */
-	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* gone; of a different process */
+	/* unchanged; differs from site 1 in its line only */
+	SITE(2, &server, 64, 4, 0x1020, 0x1030),
+	SITE(3, &server, 500, 5, 0x2010, 0x1030), /* shrinks; the library was rebuilt */
+	SITE(4, &server, 77, 7, 0x2020, 0x1030),  /* gone */
+	SITE(5, &worker, 30, 3, 0x1010, 0x1030),  /* gone, with its process */
 	SITE(6, &server, 8, 1, 0x3010, 0x4010, 0x5010),
 };
 static struct site after_sites[] = {
 	SITE(21, &server_later, 64, 4, 0x51020, 0x51030),
 	SITE(22, &server_later, 250, 20, 0x51010, 0x51030),
-	SITE(23, &second_later, 50, 2, 0x51010, 0x51030), /* site 22's stack in another process */
+	/* the stack of site 22, in another process */
+	SITE(23, &second_later, 50, 2, 0x51010, 0x51030),
 	SITE(24, &server_later, 400, 6, 0x62018, 0x51030),
 	SITE(25, &server_later, 1000, 1, 0x62020, 0x51030), /* new */
 	SITE(26, &server_later, 8, 2, 0x73010, 0x84010, 0x95010),
@@ -142,8 +148,8 @@ static void orders(void **state)
 }
 
 /*
- * Snapshots of one run are compared by addresses and process ids, so sites of another run do not
- * match.
+ * Two snapshots of one run are compared by addresses and process ids. So snapshots of two runs have
+ * no site in common.
  */
 static void one_run(void **state)
 {
@@ -160,7 +166,10 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
-/* Until a frame's file is read, the frame has a preliminary offset and no build id. */
+/*
+ * A frame whose file has not been read yet has a preliminary offset and no build id. It must still
+ * match the same frame after its file was read.
+ */
 static void named_in_between(void **state)
 {
 	static const struct sym_location unread[] = {
@@ -188,8 +197,8 @@ static void named_in_between(void **state)
 }
 
 /*
- * If a stack allocates from several caches, a site records only the first cache. In another run,
- * the first cache may be a different one.
+ * A site whose stack allocates from several slab caches has only the first cache. In another run
+ * this may be another cache, but the site must match.
  */
 static void other_caches(void **state)
 {
@@ -211,14 +220,19 @@ static void other_caches(void **state)
 		ONE(.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = (number))     \
 	}
 
-/* A frame of a script has no address: it is a number that differs between two runs. */
+/*
+ * Looks up a frame of a script. Such a frame is no address, but a number that differs between two
+ * runs.
+ */
 static const struct sym_location *lookup_line(struct symbol_backend *self, const struct site *site,
 					      uint64_t frame)
 {
 	return &((struct fake_symbols *)self)->locations[frame & ~FRAME_FILE];
 }
 
-/* Two lines of one function are two sites, within one run and in two runs. */
+/*
+ * Two lines of one script function are two sites. They are compared by line, in one run and in two.
+ */
 static void script_lines(void **state)
 {
 	const struct sym_location first[] = {LINE(7), LINE(9)};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests replacing documents: by a new file, in place, or not at all. */
+/*
+ * Tests writing a document again and again: by replacing the file, by overwriting it, or not at
+ * all.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -33,7 +36,7 @@ static int begin(void **state)
 	return fd < 0;
 }
 
-/* Fails if the folder has any file other than the document. */
+/* Removes the folder, which fails if it has any file other than the document. */
 static int end(void **state)
 {
 	close(fd);
@@ -73,7 +76,7 @@ static void another_file(void **state)
 	demand("");
 }
 
-/* Returns another path to the file, in a folder where no files can be created. */
+/* Returns another path of the file, in a folder where no file can be created. */
 static const char *name_in_proc(void)
 {
 	static char name[64];
@@ -82,7 +85,7 @@ static const char *name_in_proc(void)
 	return name;
 }
 
-/* If no new file can be created, the open file is overwritten. */
+/* If no new file can be created, the old file is overwritten. */
 static void same_file(void **state)
 {
 	ino_t first = demand("");
@@ -93,7 +96,7 @@ static void same_file(void **state)
 	assert_int_equal(demand("short"), first);
 }
 
-/* Replacing fails if the document's folder does not exist. */
+/* If the folder of the document is gone, the document cannot be replaced. */
 static void name_is_gone(void **state)
 {
 	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);
@@ -106,7 +109,7 @@ static void name_is_gone(void **state)
 	demand("found");
 }
 
-/* The name now belongs to a folder, which cannot be replaced. */
+/* The path of the document is now a folder, which cannot be replaced. */
 static void name_is_taken(void **state)
 {
 	assert_int_equal(unlink(path), 0);
@@ -125,7 +128,9 @@ static void limit_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* On a full disk the old document stays, or becomes empty if it had to be overwritten in place. */
+/*
+ * If the disk is full, the old document stays. If it had to be overwritten, it is empty afterwards.
+ */
 static void no_room(void **state)
 {
 	assert_int_equal(document_replace(path, &fd, "old", 3), 0);
@@ -137,7 +142,7 @@ static void no_room(void **state)
 	limit_size(RLIM_INFINITY);
 }
 
-/* Data is appended in full or not at all. */
+/* If the disk is full, data is appended completely or not at all. */
 static void no_room_for_more(void **state)
 {
 	assert_int_equal(append_all(fd, "old", 3), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests formats for other tools: prints scenes with each sink, compares the output with
- * tests/golden/, and checks that it obeys the rules of the tools that read it, also with hostile
- * names. GOLDEN_UPDATE works as in test_golden.c.
+ * Tests formats for other tools: prints scenes in each format, compares the output with
+ * tests/golden/, and checks it against the rules of the tools that read it. Some names are hostile.
+ * GOLDEN_UPDATE works as in test_golden.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #include "tests/unit/lib/scenes.h"
 #include "tests/unit/sinks/profile_dump.h"
 
-/* Names with a special meaning for spreadsheets and for readers of folded stacks. */
+/* Locations whose names have a special meaning in spreadsheets or in folded stacks. */
 
 static struct process formula = {.image = 4, .pid = 7, .comm = (char *)"@x;y, \"z\" 7"};
 
@@ -40,7 +40,7 @@ static const struct sym_location tricky_locations[] = {
 				  .inlined = true},
 				 {.symbol = "operator 12", .offset = 32}))},
 	{.addr = 0x55d0c0010030, MAPPED(.module_offset = 0x2030, ONE(.symbol = NULL))},
-	/* A frame of a file that is no longer mapped. */
+	/* A frame in a file that is no longer mapped. */
 	{.addr = 0,
 	 PROGRAM,
 	 .module_offset = 0x40,
@@ -52,8 +52,8 @@ static const uint64_t tricky_stack[] = {0x55d0c0010010, 0x55d0c0010020,
 static const uint64_t tricky_leaf[] = {0x55d0c0010020};
 
 /*
- * The site had four blocks. Now it has one of them and two new ones: six blocks were allocated in
- * all, and three of them remain.
+ * The site had four blocks. Now it has three: one of the four, and two new ones. So six blocks were
+ * allocated since the start.
  */
 static struct site aged_before[] = {
 	{.id = 1, .bytes = 64, .count = 4, .ages = {.count = {[3] = 4}}, STACK(tricky_leaf)},
@@ -98,7 +98,7 @@ static const struct scene *scene_of(const char *name)
 	return &tricky;
 }
 
-/* Makes a symbol backend with both tables of locations. */
+/* Makes a symbol backend that finds all locations of both tables. */
 static struct fake_symbols all_symbols(struct sym_location *ret)
 {
 	const size_t cnt = LENGTH(known_locations);
@@ -111,8 +111,8 @@ static struct fake_symbols all_symbols(struct sym_location *ret)
 }
 
 /*
- * Restores the addresses of tricky_locations, some of which all_symbols() has replaced by the
- * addresses to be looked up.
+ * Restores the addresses in the copy of tricky_locations: all_symbols() has replaced some by the
+ * addresses that are looked up.
  */
 static void set_addresses(struct sym_location *locations)
 {
@@ -210,7 +210,7 @@ static void as_csv(void **state)
 	for_each_scene(FORMAT_CSV, check_csv);
 }
 
-/* Checks a line such as "a;b;c 5": one number at the end, no empty names. */
+/* Checks a line such as "a;b;c 5": it ends with one number, and no name is empty. */
 static void check_line(const char *line, size_t len)
 {
 	size_t digits = 0;
@@ -266,7 +266,7 @@ static void as_speedscope(void **state)
 	for_each_scene(FORMAT_SPEEDSCOPE, check_speedscope);
 }
 
-/* Without outstanding blocks every document is still valid, and a table has its header. */
+/* A report without blocks gives a valid document in each format. A table still has its header. */
 static void nothing(void **state)
 {
 	const struct scene *empty = scene_of("empty");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares snapshots, passed through ranking, report and each sink, byte by byte with
- * tests/golden/. Run from the root of the source. After an intended change of a format
+ * Passes snapshots through the ranking, the report and each sink, and compares the output byte by
+ * byte with tests/golden/. Run from the root of the source. After an intended change of a format
  *
  *     GOLDEN_UPDATE=1 build/tests/unit/sinks/test_golden
  *
@@ -30,7 +30,7 @@
 #include "tests/unit/lib/past.h"
 #include "tests/unit/lib/scenes.h"
 
-/* Copies a snapshot into one that owns its data, as in a real run. */
+/* Copies a snapshot to one that owns its data, as in a real run. */
 static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
 {
 	*ret = *snap;
@@ -147,7 +147,7 @@ static void reports_as_text(void **state)
 	}
 }
 
-/* Returns the number of lines that are a verdict on the whole report. */
+/* Returns the number of lines that give a verdict on the whole report. */
 static size_t verdict_cnt(const char *text)
 {
 	static const char *const beginnings[] = {
@@ -172,8 +172,8 @@ static size_t verdict_cnt(const char *text)
 }
 
 /*
- * Every report has one verdict. A core file is of one moment, so memleak cannot judge what grows,
- * and reports of core files have a verdict only if a leak is proven.
+ * Every report has one verdict, except for core files without proven leaks: they show one point in
+ * time, so it cannot be judged what grows.
  */
 static void one_verdict(void **state)
 {
@@ -190,7 +190,7 @@ static void one_verdict(void **state)
 	}
 }
 
-/* Prints reports in the format of bcc, which is read by scripts. */
+/* Prints reports in bcc's format, which scripts read. */
 static void reports_as_bcc(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {
@@ -228,7 +228,7 @@ static void reports_as_verdicts(void **state)
 	}
 }
 
-/* Every scene can be shown as a page. For contents of pages see test_html.c. */
+/* Every scene can be written as an HTML report. For the contents see test_html.c. */
 static void reports_as_pages(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {
@@ -279,7 +279,7 @@ static void events_as_json(void **state)
 	compare("events", "json", text);
 }
 
-/* Prints events with stacks (-tt): complete, truncated, hostile, and none. */
+/* Prints trace events with stacks (-tt): complete, truncated, hostile and missing ones. */
 static char *print_event_stacks(const struct sink *sink)
 {
 	static const struct site sites[] = {
@@ -388,7 +388,7 @@ static void counts_as_json(void **state)
 	compare("counts", "json", text);
 }
 
-/* Every kind of loss has texts, and a key of its own. */
+/* Every kind of loss has all its texts, and a key that no other kind has. */
 static void losses_have_words(void **state)
 {
 	for (size_t i = 0; i < LOSS_CNT; i++) {
@@ -401,7 +401,10 @@ static void losses_have_words(void **state)
 	}
 }
 
-/* Times that a calendar cannot show, such as the year 1 million, do not prevent a report. */
+/*
+ * A report can be written even if the calendar has no such time, for instance in the year 1
+ * million.
+ */
 static void odd_times(void **state)
 {
 	static const int64_t times[] = {0, -1, -1123456789, INT64_MIN, INT64_MAX};
@@ -429,7 +432,8 @@ int main(void)
 	};
 
 	/*
-	 * Text has local time, JSON has UTC. Use a zone that differs by an hour, to detect mix-ups.
+	 * Text has local time, and JSON has UTC. Use a time zone an hour away from UTC, to detect a
+	 * mix-up.
 	 */
 	setenv("TZ", "TST-1", 1);
 	tzset();

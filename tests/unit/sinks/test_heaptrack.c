@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests files for heaptrack: compares them with expected files, and reads them to compute what each
- * site holds at each time.
+ * Tests files for heaptrack: compares them with expected files, and reads them to check what each
+ * site has at the time of each snapshot.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define MAX_TRACES 64
 #define MAX_SIZES 100000
 
-/* State of the reader. Traces are numbered from 1, allocations from 0. */
+/* State of the reader of a file. Stacks (traces) are numbered from 1, and allocations from 0. */
 struct reader {
 	uint64_t bytes[MAX_TRACES];
 	uint64_t blocks[MAX_TRACES];
@@ -106,7 +106,7 @@ static void read_string(struct reader *reader, char *at)
 	reader->string_cnt++;
 }
 
-/* Reads one line. */
+/* Reads one line of the file. */
 static void read_line(struct reader *reader, char *line)
 {
 	reader->line_cnt++;
@@ -127,7 +127,7 @@ static void read_line(struct reader *reader, char *line)
 	}
 }
 
-/* Reads up to the end of the snapshot taken at `ms` milliseconds. Advances *text. */
+/* Reads up to the end of the snapshot of the time `ms` in milliseconds. Advances *text. */
 static void read_moment(struct reader *reader, char **text, uint64_t ms)
 {
 	while (**text) {
@@ -202,7 +202,7 @@ static void each_moment_is_right(void **state)
 	check_moments(text, story, LENGTH(story), 1);
 }
 
-/* Random changes of random sizes. */
+/* Histories with random numbers of blocks of random sizes. */
 static void random_histories(void **state)
 {
 	uint64_t seed = 7;
@@ -236,8 +236,8 @@ static void random_histories(void **state)
 }
 
 /*
- * Millions of blocks are written as fewer lines, each of which stands for several blocks. Numbers
- * of bytes stay exact, as do small numbers of blocks.
+ * For millions of blocks there are fewer lines, each of which stands for several blocks. Bytes are
+ * still exact, and so are small numbers of blocks.
  */
 static void many_blocks(void **state)
 {

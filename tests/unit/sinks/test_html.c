@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests HTML pages: compares them with expected pages, without the style and script that all pages
- * share. Also tests that a browser finds the right JSON in a page, whatever names the JSON
+ * Tests HTML reports: compares them with expected files, without the style and script that all of
+ * them share. Also tests that a browser would find the right JSON in a report, whatever names it
  * contains.
  */
 #include <setjmp.h>
@@ -49,8 +49,8 @@ static void as_expected(void **state)
 }
 
 /*
- * Names that could close the page's script, open another script, or begin a comment that hides the
- * script's end.
+ * Tests names that could close the script element, open another one, or begin a comment that hides
+ * its end.
  */
 static void names_are_no_markup(void **state)
 {
@@ -70,7 +70,7 @@ static void names_are_no_markup(void **state)
 	}
 }
 
-/* The script loads nothing and never inserts names as markup. */
+/* The report's script loads nothing, and never inserts names as markup. */
 static void the_script_is_harmless(void **state)
 {
 	static const char *const never[] = {
@@ -84,13 +84,13 @@ static void the_script_is_harmless(void **state)
 			fail_msg("the page has %s", never[i]);
 	assert_non_null(strstr(page, "default-src 'none'"));
 	/*
-	 * The page contains "http" in http-equiv, and in the XML namespace of SVG, which is not
-	 * fetched.
+	 * "http" occurs only in http-equiv and in the XML namespace of SVG, which browsers do not
+	 * fetch.
 	 */
 	assert_int_equal(count_of(page, "http"), 2);
 }
 
-/* A function that leaks in two processes of the same name is one suspect. */
+/* One function leaks in two processes of the same name: it is one suspect. */
 static void suspects_of_workers(void **state)
 {
 	enum { REPORTS = 12 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the JSON writer, and the checker that other tests use. */
+/* Tests the JSON writer, and the JSON checker that other tests use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void strings(void **state)
 	}
 }
 
-/* In a page, strings are escaped so that no string can close the script or open another script. */
+/* In an HTML report, strings are escaped: none can close the script element or open another one. */
 static void strings_in_html(void **state)
 {
 	struct written w;
@@ -112,7 +112,7 @@ static void strings_in_html(void **state)
 	expect(&w, "{\"\\u003c\":\"\\u003c/script>\\\"\\u003c!--\"}");
 }
 
-/* A string gives valid JSON whatever two bytes follow the first byte of a three-byte character. */
+/* The JSON is valid whatever two bytes follow the first byte of a three-byte character. */
 static void any_bytes(void **state)
 {
 	for (unsigned int word = 0x0101; word <= 0xffff; word++) {
@@ -178,7 +178,7 @@ static void checker_is_strict(void **state)
 	assert_false(json_lines_are_valid("{}\n\n"));
 }
 
-/* A slab cache of which it is not known whether the kernel can reclaim it has null. */
+/* "reclaimable" is null for a slab cache if it is not known whether the kernel can reclaim it. */
 static void unknown_reclaim(void **state)
 {
 	const struct kernel_growth growths[] = {{.name = "dentry", .reclaim = RECLAIM_YES},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the lines about growing objects of Python. */
+/* Tests the lines about growing objects of Python programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define SECOND_NS 1000000000ULL
 
-/* The lines that took the memory for the items of containers: a script's, and a library's. */
+/* Places that allocated the items of growing containers: a line of a script, and a library. */
 static const struct sym_location script = {
 	.module = SYM_SCRIPT,
 	.frame_cnt = 1,
@@ -57,7 +57,7 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 	expect_text(&report, expected);
 }
 
-/* Expects the classes of growth without containers, for each allocator. */
+/* Checks the line about growing classes with each allocator. Uses `part` without its containers. */
 static void expect_classes(struct python_growth part)
 {
 	part.container_cnt = 0;
@@ -72,7 +72,7 @@ static void expect_classes(struct python_growth part)
 	       "stacks show each object\n");
 }
 
-/* Growth that most tests change a part of. */
+/* Growth of classes and containers, of which most tests change a part. */
 static const struct python_growth sample = {
 	.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
 		    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
@@ -99,14 +99,15 @@ static void lines(void **state)
 	       "an OrderedDict grows by 0.5 items/s to 40\n"
 	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
 	/*
-	 * Without a pool that may leak, nothing is written: objects of healthy processes grow, too.
+	 * Nothing is written without a pool that may leak, since objects of healthy processes grow,
+	 * too.
 	 */
 	expect(&sample, false, "");
 	expect(NULL, true, "");
 	expect_classes(sample);
 }
 
-/* A container without a variable is described by what refers to it. */
+/* A container that no variable names is described by what refers to it. */
 static void names(void **state)
 {
 	struct python_growth part = sample;
@@ -120,7 +121,7 @@ static void names(void **state)
 	expect(&part, true,
 	       "python: a list with the key \"app.kept\" grows by 20 items/s to 900\n");
 	container->named_by = PYTHON_VARIABLE;
-	/* Names are read from the process, so they are escaped. */
+	/* Names come from the traced process, so they are escaped. */
 	strcpy(container->name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
@@ -135,7 +136,7 @@ static void adders(void **state)
 	container->site = 7;
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
-	/* The line that was seen to add items is better. */
+	/* A line that was seen adding items is preferred to the line that allocated them. */
 	container->adder = (struct python_place){"Store.put", "/srv/store.py", 9};
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, "
@@ -146,7 +147,10 @@ static void adders(void **state)
 	       "added by Store.put srv/store.py:9\n");
 }
 
-/* The place of a class is written if it is known, and objects that were not counted. */
+/*
+ * The place of a class is written if it is known. The number of objects that were not counted in
+ * time is written if it is not 0.
+ */
 static void places_and_uncounted(void **state)
 {
 	struct python_growth part = sample;
@@ -180,7 +184,7 @@ static void expect_growth(const struct python_growth *python, const char *expect
 	assert_string_equal(text, expected);
 }
 
-/* Slow growth is not written as a rate, which would be rounded to 0. */
+/* Growth too slow for a rate, which would be rounded to 0, is written as a number and a time. */
 static void slow_growth(void **state)
 {
 	struct python_growth python = {
@@ -212,7 +216,7 @@ static void slow_growth(void **state)
 	expect_growth(&python, "Entry objects grow by 10/s (Entry.__init__ srv/app.py:5)");
 }
 
-/* Lists of several objects may have one name, or none. */
+/* Several growing lists may have the same name, or none. */
 static void same_name(void **state)
 {
 	struct python_growth python = {
@@ -251,7 +255,10 @@ static void same_name(void **state)
 	       "a set grows by 10 items/s to 800\n");
 }
 
-/* Classes are written if the memory that grows is in pools from before tracing. */
+/*
+ * Growing classes are written if untraced anonymous memory grows: this may be in pools from before
+ * tracing.
+ */
 static void untraced_memory(void **state)
 {
 	struct untraced_growth growth = {.part = FOOTPRINT_ANONYMOUS};
@@ -277,7 +284,7 @@ static void expect_in(const struct sink *sink, const struct report *report, cons
 	assert_non_null(strstr(text, expected));
 }
 
-/* The verdict in JSON contains the line as a note, and a page has it below its verdict. */
+/* The line is a note in the JSON verdict, and follows the verdict in an HTML report. */
 static void notes(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};

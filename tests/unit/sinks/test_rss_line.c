@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the line about resident memory: its parts, their changes, and the sentence below it. */
+/* Tests the line about resident memory (its parts and their changes) and the sentence after it. */
 #include "sinks/rss_line.h"
 
 #include <setjmp.h>
@@ -79,7 +79,9 @@ static void grown(void **state)
 	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory\n");
 }
 
-/* Live memory is not named as the reason if another use has grown more, or RSS has not grown. */
+/*
+ * The part that has grown most is named first. If RSS has not grown, the changes are still listed.
+ */
 static void grown_otherwise(void **state)
 {
 	const struct rss first = {.parts = {[RSS_LIVE] = 10 * MIB}, .arenas = 1};
@@ -96,7 +98,7 @@ static void grown_otherwise(void **state)
 	       "MiB\n");
 }
 
-/* The largest growth is first, and what has shrunk is last. */
+/* The largest growth comes first, and the parts that have shrunk come last. */
 static void order_of_changes(void **state)
 {
 	const struct rss first = {.parts = {[RSS_LIVE] = 10 * MIB,
@@ -189,12 +191,15 @@ static void older_blocks(void **state)
 	       "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n"
 	       "at most 20.5 MiB in 13192 blocks are older than this trace; by size: 20.0 MiB up "
 	       "to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
-	/* Older blocks are not mentioned if they are less than a tenth of resident memory. */
+	/*
+	 * Blocks from before tracing are not mentioned if they are less than a tenth of resident
+	 * memory.
+	 */
 	rss.older[heap_class_of(4000)] = (struct reach_sum){2 * MIB, 500};
 	expect(&rss, NULL, "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n");
 }
 
-/* Huge pages are named if they are more than a tenth of RSS. */
+/* Huge pages are mentioned if they are more than a tenth of RSS. */
 static void huge_pages(void **state)
 {
 	struct rss rss = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 1, .huge = 4 * MIB};
@@ -220,7 +225,10 @@ static void expect_lines(const struct processes_rss *all, const char *wanted)
 	free(text);
 }
 
-/* A few processes have a line each, more have a line for their sum, and many have none. */
+/*
+ * Each of a few processes has its own line. More processes have one line with their sum. Too many
+ * have a hint only.
+ */
 static void several_processes(void **state)
 {
 	static const struct process process = {.pid = 7, .comm = "server"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests stacks as shown to people, and the headline. In stacks, the blamed frame is marked, frames
- * are folded, and callers of main are left out.
+ * Tests the headline of a text report, and stacks in the form for people: the blamed frame is
+ * marked, frames are folded, and callers of main() are left out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ struct stack {
 	const struct sym_location locations[ROOM];
 	size_t cnt;
 	struct stack_pos blamed;
-	struct stack_pos through; /* not marked if it is the stack's first function */
+	struct stack_pos through; /* not marked if it is the first function of the stack */
 	bool all_frames;
 	enum text_look look;
 	const char *expected;
@@ -67,7 +67,7 @@ static const struct stack stacks[] = {
 		     "    … 2 frames of libstdc++.so.6.0.30\n"
 		     "  → make [app]\n"
 		     "    main [app]\n"},
-	/* All frames are to be printed. */
+	/* With all_frames, callers of main() are printed. */
 	{.locations = {OF(MINE, "make"), OF(MINE, "main"), OF(LIBC, "__libc_start_main")},
 	 .cnt = 3,
 	 .all_frames = true,
@@ -75,7 +75,7 @@ static const struct stack stacks[] = {
 		     "    main [app]\n"
 		     "    __libc_start_main [libc.so.6]\n"},
 	/*
-	 * Library code compiled into the program. A single frame is not folded, as folding it
+	 * Library code that is compiled into the program is folded, but not a single frame, which
 	 * would not save a line.
 	 */
 	{.locations = {OF(MINE, "take"), OF(MINE, "std::vector<int>::grow()"),
@@ -89,7 +89,7 @@ static const struct stack stacks[] = {
 		     "  → fill [app]\n"
 		     "    std::invoke [app]\n"
 		     "    thread [app]\n"},
-	/* All frames of the stack belong to an interpreter, and one of them is blamed. */
+	/* All frames belong to an interpreter, and one of them is blamed. */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
 		       OF(PYTHON, "e"), OF(PYTHON, "f"), OF(PYTHON, "g"), OF(PYTHON, "h"),
 		       OF(PYTHON, "i"), OF(PYTHON, "j")},
@@ -104,7 +104,10 @@ static const struct stack stacks[] = {
 		     "    f [python3.11]\n"
 		     "    g [python3.11]\n"
 		     "    \x1b[2m… 3 frames of python3.11\x1b[0m\n"},
-	/* Functions of a script, as named for profilers; frames of the interpreter are folded. */
+	/*
+	 * Functions of scripts have names as in perf maps. Frames of the interpreter between them
+	 * are folded.
+	 */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"),
 		       OF("[jit]", "py::remember:/srv/app/leaky.py"), OF(PYTHON, "c"),
 		       OF(PYTHON, "d"), OF("[jit]", "JS:*handle file:///srv/app/web.js:12:3"),
@@ -118,7 +121,7 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
-	/* Generated code without names is folded; a frame with a name or the blamed one is not. */
+	/* Unnamed frames of generated code are folded, but not named frames, nor the blamed one. */
 	{.locations = {OF(PYTHON, "a"), JIT(1), JIT(2), JIT(3), OF("[jit]", "stub"), JIT(4),
 		       OF(PYTHON, "b")},
 	 .cnt = 7,
@@ -130,8 +133,8 @@ static const struct stack stacks[] = {
 		     "    [jit]+0x4\n"
 		     "    b [python3.11]\n"},
 	/*
-	 * Functions of the standard library are folded, except the innermost one and the one that
-	 * the script itself calls. Of the interpreter, three frames are left.
+	 * Functions of the standard library are folded together with the interpreter's frames
+	 * beside them, except the innermost one and the one that the script itself calls.
 	 */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
 		       SCRIPT("iterencode", STANDARD "json/encoder.py"), OF(PYTHON, "e"),
@@ -149,7 +152,10 @@ static const struct stack stacks[] = {
 		     "    … 3 frames of python3.11\n"
 		     "    dumps json/__init__.py\n"
 		     "  → remember app/leaky.py\n"},
-	/* A recursion in the standard library is shown; another interpreter is inside. */
+	/*
+	 * Recursion in the standard library is shown. The innermost frame is in another
+	 * interpreter.
+	 */
 	{.locations = {OF("/usr/lib/x86_64-linux-gnu/libtcl8.6.so", "a"),
 		       SCRIPT("_reconstruct", STANDARD "copy.py"), OF(PYTHON, "d"),
 		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
@@ -172,7 +178,7 @@ static const struct stack stacks[] = {
 		     "    … 2 frames of python3.11\n"
 		     "  → remember app/leaky.py\n"
 		     "    … 2 frames of python3.11\n"},
-	/* A script's callers in the standard library are folded; callers in packages are not. */
+	/* A script's callers in the standard library are folded, but not those in packages. */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("encode", STANDARD "json/encoder.py"),
 		       SCRIPT("dumps", STANDARD "json/__init__.py"),
 		       SCRIPT("remember", "/srv/app/leaky.py"), SCRIPT("run", STANDARD "queue.py"),
@@ -193,7 +199,10 @@ static const struct stack stacks[] = {
 		     "    route shop/route.py\n"
 		     "    find shop/route.py\n"
 		     "    serve app/web.py\n"},
-	/* The standard library itself is blamed: its callers say more than the function itself. */
+	/*
+	 * A function of the standard library is blamed: its callers are not folded, as they say
+	 * more.
+	 */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("put", STANDARD "queue.py"),
 		       SCRIPT("submit", STANDARD "concurrent/futures/thread.py"),
 		       SCRIPT("loop", STANDARD "threading.py")},
@@ -203,7 +212,7 @@ static const struct stack stacks[] = {
 		     "  → put python3.11/queue.py\n"
 		     "    submit futures/thread.py\n"
 		     "    loop python3.11/threading.py\n"},
-	/* Very long names. */
+	/* Very long names are shortened. */
 	{.locations =
 		 {{.module = MINE,
 		   ONE(.symbol = "Table<" TEN("unsigned int, ") "int>::" TEN("grow_and_") "(int)",
@@ -217,7 +226,7 @@ static const struct stack stacks[] = {
 		     "n.code.gen.code.gen.code.gen.code.gen.c:7\n"
 		     "    main [lib_of_alllib_of_alllib_of_alllib_of_a..."
 		     "ib_of_alllib_of_alllib_of_alllib_of_all]\n"},
-	/* Recursion. The innermost call is at a different line and is not folded. */
+	/* Recursive calls are folded, but not the innermost one, which is at another line. */
 	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
 		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
 	 .cnt = 7,
@@ -225,14 +234,14 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:7\n"
 		     "    parse app/p.c:9 ×3\n"
 		     "    main app/p.c:20\n"},
-	/* Recursion of only two calls is not folded. */
+	/* Two recursive calls are not folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("main", 20)},
 	 .cnt = 4,
 	 .expected = "  → make app/p.c:3\n"
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"
 		     "    main app/p.c:20\n"},
-	/* If all frames are to be printed, nothing is folded. */
+	/* With all_frames, nothing is folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("parse", 9)},
 	 .cnt = 4,
 	 .all_frames = true,
@@ -240,7 +249,7 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"},
-	/* Recursion through a tree, alternating between two lines. */
+	/* A function that recurses at two alternating lines is folded. */
 	{.locations = {AT("make", 3), AT("insert", 5), AT("insert", 6), AT("insert", 5),
 		       AT("insert", 5), AT("insert", 6), AT("main", 20)},
 	 .cnt = 7,
@@ -248,7 +257,7 @@ static const struct stack stacks[] = {
 		     "    insert app/p.c:5 ×5, at several lines\n"
 		     "    main app/p.c:20\n"},
 	/*
-	 * Recursion of functions that call each other through the standard library. The outermost
+	 * Functions that call each other by way of the standard library are folded. The outermost
 	 * round is incomplete.
 	 */
 	{.locations = {AT("make", 3), AT("term", 5), OF(MINE, "std::visit()"),
@@ -265,8 +274,8 @@ static const struct stack stacks[] = {
 		     "    term app/p.c:5\n"
 		     "    main app/p.c:20\n"},
 	/*
-	 * The blamed frame is always shown; it may stand for the frames after it, but not for those
-	 * before it. Frames have no function names, only locations.
+	 * Equal frames without names are folded. The blamed frame is shown: it may stand for the
+	 * frames after it, but not for those before it.
 	 */
 	{.locations = {OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL),
 		       OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL)},
@@ -277,8 +286,8 @@ static const struct stack stacks[] = {
 		     "    app+0x0\n"
 		     "  → app+0x0 ×4\n"},
 	/*
-	 * Functions without names: the four innermost ones are shown, and adjacent ones after them
-	 * are folded if they are in the same file. The blamed frame and recursions are shown.
+	 * Unnamed functions: the four innermost ones are shown. Adjacent ones after these are
+	 * folded if they are in the same file, except the blamed frame and recursion.
 	 */
 	{.locations = {NAMELESS("/opt/libx.so", 1),
 		       OF(MINE, "make"),
@@ -358,8 +367,8 @@ static void stacks_are_folded(void **state)
 }
 
 /*
- * Callers that a stack shares with the previous stack are folded, unless the blamed frame is one of
- * these callers.
+ * Callers that the previous stack has as well are folded, unless the blamed frame is one of them or
+ * the stack is of another process.
  */
 static void callers_as_above(void **state)
 {
@@ -401,7 +410,10 @@ static void callers_as_above(void **state)
 	}
 }
 
-/* If all frames are printed, scripts get full names and people get short names. */
+/*
+ * In stacks that are not folded, functions have their full names in the form for scripts, and short
+ * names in the form for people.
+ */
 static void long_names(void **state)
 {
 	static const char *const expected[] = {
@@ -467,9 +479,9 @@ static void headlines(void **state)
 }
 
 /*
- * The process is named even if it has no site; another process with sites comes first. If nothing
- * is outstanding, the headline says how many calls were traced, except calls that open descriptors:
- * these are not counted.
+ * The headline names the process even if it has no site. If another process has sites, it names
+ * that one. If nothing is outstanding, it has the number of traced calls, except for descriptors,
+ * whose calls are not counted.
  */
 static void headline_names_process(void **state)
 {
@@ -516,7 +528,7 @@ static void headline_names_process(void **state)
 	}
 }
 
-/* If no kernel memory is outstanding, there is no line about how much of it can be reclaimed. */
+/* Without outstanding kernel memory, there is no line about how much the kernel can reclaim. */
 static void empty_kernel_report(void **state)
 {
 	const struct snapshot snap = {.kernel_memory = {.unreclaimable = 4096},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the verdict as a line of JSON: the next command, the evidence, and the limit of its size.
+/*
+ * Tests the verdict as a line of JSON: the next command, the evidence, and the maximum length of
+ * the line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +20,9 @@
 #include "tests/unit/lib/json_check.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define MOST 5 /* maximum suspects and maximum losses of a report */
+#define MOST 5 /* maximum number of suspects, and of losses, in a report */
 
-/* The name of the process must never be part of a command. */
+/* The name of the process must not become part of a command. */
 static const struct process process = {.pid = 7, .comm = "a;reboot"};
 
 static void expect(const struct report *report, const char *verdict, const char *expected)
@@ -33,7 +35,7 @@ static void expect(const struct report *report, const char *verdict, const char 
 	assert_string_equal(next ?: "null", expected ?: "null");
 }
 
-/* A run that is too short is repeated with the same options, and takes twice as long. */
+/* After a run that was too short, the next command has the same options and runs twice as long. */
 static void longer_runs(void **state)
 {
 	static const struct process child = {.pid = 8, .comm = "b"};
@@ -73,7 +75,9 @@ static void longer_runs(void **state)
 	expect(&report, "unknown", NULL);
 }
 
-/* Without a process, the target may be the kernel. In a recording, its pid may be of another one.
+/*
+ * Tests what the next command traces if there is no process, which may mean the kernel, or if the
+ * pid comes from a recording and may be another process's by now.
  */
 static void targets(void **state)
 {
@@ -96,7 +100,7 @@ static void targets(void **state)
 	expect(&report, "unknown", NULL);
 }
 
-/* The next command has the option that the lines about untraced growth advise. */
+/* The next command has the option that the line about untraced growth recommends. */
 static void untraced(void **state)
 {
 	static const struct {
@@ -139,7 +143,10 @@ static void untraced(void **state)
 	}
 }
 
-/* The question stays the same, so the run's own options are repeated. */
+/*
+ * If no leak was found, the next command also traces child processes that this run has not traced.
+ * Otherwise it has the options of this run.
+ */
 static void no_leak(void **state)
 {
 	static const struct proof_facts proof = {.method = PROOF_CLONE};
@@ -167,7 +174,7 @@ static void no_leak(void **state)
 	expect(&report, "unknown", NULL);
 }
 
-/* A suspect in the memory of a running process needs a proof, unless this run already has one. */
+/* Growth in the memory of a running process needs a proof next, unless this run has one. */
 static void suspects(void **state)
 {
 	static const struct proof_facts proof;
@@ -195,7 +202,7 @@ static void suspects(void **state)
 	expect(&report, "lost", NULL);
 }
 
-/* Suspects and losses of different functions whose name is `symbol` */
+/* Suspects and losses in several functions, each of which has the name `symbol` */
 struct findings {
 	uint64_t frames[1];
 	struct sym_frame functions[2 * MOST];
@@ -286,7 +293,7 @@ static void evidence(void **state)
 }
 
 /*
- * With many findings and long names, the line still fits into 3 KiB, and has the verdict, the
+ * With many findings and long names, the line is at most 3 KiB long. It still has the verdict, the
  * level, the next command and the first finding.
  */
 static void short_line(void **state)
@@ -301,7 +308,7 @@ static void short_line(void **state)
 	for (size_t len = 1; len < sizeof(symbol); len *= 2) {
 		cleanup_free char *grows = NULL, *lost = NULL;
 
-		/* Escaped, each of these bytes has six characters. */
+		/* When escaped, each byte of the name becomes six characters. */
 		memset(symbol, '\1', len);
 		for (size_t i = 0; i + 5 < len; i += 2)
 			memcpy(file + i, "/d/a.c", 7);

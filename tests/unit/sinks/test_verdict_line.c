@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the line about suspected leaks, and which parts are left out if the line is too long. */
+/* Tests the lines about suspected leaks, and what is left out of a line that would be too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,17 +19,14 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (1 << 20)
 
-/*
- * A blamed function of the program, the library function that it called, and the blamed function's
- * caller.
- */
+/* A blamed function, the library function that it has called, and its caller. */
 struct names {
 	const char *function;
-	const char *through; /* NULL if there is none */
+	const char *through; /* NULL: it has called none */
 	const char *caller;
 	const char *file;
 	size_t path_cnt;
-	const char *expected; /* expected line without the time of day */
+	const char *expected; /* expected start of the line, after the time of day */
 };
 
 static char *line_of(const struct names *names, struct chunks chunks)
@@ -74,7 +71,7 @@ static char *line_of(const struct names *names, struct chunks chunks)
 	return text;
 }
 
-/* Returns the verdict of the report as text. */
+/* Returns the text of the report's verdict. */
 static char *verdict_of(const struct report *report, bool has_several_processes)
 {
 	char *text = NULL;
@@ -134,8 +131,9 @@ static void lines(void **state)
 }
 
 /*
- * The stack is a function, a frame in between, and a caller. If only the direct caller is common to
- * all stacks, callers further out are not named. The interpreter of a script is no caller.
+ * A stack has the function add(), a frame `between`, and serve(). If only the direct caller is the
+ * same in all stacks (CALLERS_ONE), no further caller is named. The interpreter that runs a script
+ * is no caller.
  */
 static void callers(void **state)
 {
@@ -187,7 +185,7 @@ static void callers(void **state)
 	}
 }
 
-/* The caller of a function that fills a pool is not named. */
+/* If a function fills a pool, its caller is not named. */
 static void chunk_pool(void **state)
 {
 	static const struct names arena = {.function = "arena_alloc",
@@ -202,8 +200,8 @@ static void chunk_pool(void **state)
 }
 
 /*
- * Objects of a runtime grow, while a pool of the same process or of another process has too few
- * steps for a verdict.
+ * Objects of a language runtime grow. At the same time there is a pool, in the same process or in
+ * another one, whose growth cannot be judged yet.
  */
 static void part_of_a_pool(void **state)
 {
@@ -236,12 +234,12 @@ static void part_of_a_pool(void **state)
 
 		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
 				 0);
-		/* A pool of another process gets its own line. */
+		/* Only a pool of another process gets its own line. */
 		assert_int_equal(strstr(text, "not known yet") != NULL, i != 0);
 	}
 }
 
-/* Advice depends on whether lines of scripts are read. */
+/* The advice depends on whether the report has lines of scripts. */
 static void lineless_advice(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects",
@@ -270,7 +268,7 @@ static void lineless_advice(void **state)
 	}
 }
 
-/* No all-clear is given while resident memory grows together with traced blocks. */
+/* There is no all-clear while resident memory grows together with traced blocks. */
 static void explained(void **state)
 {
 	static const struct process process = {.pid = 7};
@@ -288,8 +286,8 @@ static void explained(void **state)
 }
 
 /*
- * No all-clear is given while a block that is too young for the report grows. The block has its own
- * line even if there is other growth.
+ * There is no all-clear while a block grows that is too young for the report. The block has its own
+ * line, even if there is other growth.
  */
 static void block_too_young(void **state)
 {
@@ -302,14 +300,14 @@ static void block_too_young(void **state)
 		unsigned int judged;
 		size_t untraced;
 		bool any_age;
-		const char *before; /* NULL if there is no line */
+		const char *before; /* text just before the line; NULL: there is no line */
 		const char *line;
 	} scenes[] = {
 		{2, 0, false, "not known yet whether memory leaks: ", younger},
 		{2, 0, true, "not known yet whether memory leaks: ",
 		 "the largest heap block of process 7 (copier) allocated while a report is made "
 		 "grows 4.0 KiB/s for 13 s\n"},
-		{2, 1, false, "] ", younger}, /* after the line on untraced memory */
+		{2, 1, false, "] ", younger}, /* here it follows the line on untraced memory */
 		{0, 0, false, NULL, NULL},
 	};
 	const struct snapshot snap = {0};
@@ -341,7 +339,7 @@ static void block_too_young(void **state)
 	}
 }
 
-/* No all-clear is given while untraced memory may go on growing. */
+/* There is no all-clear while untraced memory may go on growing. */
 static void pending_growth(void **state)
 {
 	static const struct process process = {.pid = 7};
@@ -359,7 +357,7 @@ static void pending_growth(void **state)
 			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
 }
 
-/* An all-clear says that kernel memory is not traced, unless kernel memory is traced. */
+/* An all-clear says that kernel memory is not traced, if it is not. */
 static void kernel_is_not_traced(void **state)
 {
 	struct snapshot snap = {0};
@@ -374,7 +372,7 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
-/* An all-clear mentions the sites of caches and tracers that grow. */
+/* An all-clear says how many sites of caches and tracers grow. */
 static void caches_grow(void **state)
 {
 	const struct snapshot snap = {.stats[SPACE_KERNEL].known = true};
@@ -387,8 +385,8 @@ static void caches_grow(void **state)
 }
 
 /*
- * If glibc keeps most of RSS, the sentence says how much, even if that memory has not grown. It
- * also says which use of resident memory has grown.
+ * If glibc keeps most of RSS, the sentence says how much, even if this part has not grown. It also
+ * says which part of resident memory has grown.
  */
 static void kept_memory(void **state)
 {
@@ -417,7 +415,10 @@ static void kept_memory(void **state)
 	}
 }
 
-/* Sites that grow although they free blocks give no reason to expect a step of growth. */
+/*
+ * If sites grow although they free many blocks, the line says so. Otherwise it says that another
+ * step of growth may come.
+ */
 static void pending_sites(void **state)
 {
 	static const char *const texts[] = {
@@ -442,7 +443,7 @@ static void pending_sites(void **state)
 	}
 }
 
-/* An all-clear says how many child processes are not traced. */
+/* An all-clear says how many child processes are not traced, if there are any. */
 static void children_are_not_traced(void **state)
 {
 	static const char *const notes[] = {
@@ -463,7 +464,7 @@ static void children_are_not_traced(void **state)
 	}
 }
 
-/* An amount that would be rounded to 1024 has the next unit. */
+/* An amount that would be rounded to 1024 is written in the next larger unit. */
 static void amounts(void **state)
 {
 	static const struct {
@@ -484,9 +485,9 @@ static void amounts(void **state)
 }
 
 /*
- * The line about small sites comes first if these sites together grow faster than the named
- * suspects. It names the option that lists them, if the format supports it. With the option, it
- * names the maximum if there are more sites.
+ * The line about all sites that are not named comes first if they grow faster together than the
+ * named ones. It recommends --why, if the format supports it. With --why, it gives the maximum
+ * number of sites if there are more.
  */
 static void more_sites(void **state)
 {
@@ -543,7 +544,7 @@ static void more_sites(void **state)
 	}
 }
 
-/* A report on descriptors does not suggest --why, which --fds rejects. */
+/* For descriptors, the line does not recommend --why, which cannot be used with --fds. */
 static void more_sites_of_descriptors(void **state)
 {
 	const struct site site = {.kind = KIND_DESCRIPTOR};
@@ -564,9 +565,9 @@ static void more_sites_of_descriptors(void **state)
 }
 
 /*
- * If there is one suspect, the sentence of the verdict names it, and the suspect has no line of its
- * own, except in bcc's format, which has no sentence. The sentence leaves out details if it would
- * be too long. If the process has ended, the memory may still have been in use.
+ * If there is one suspect, the sentence of the verdict names it in place of a line of its own.
+ * bcc's format has no sentence. Details are left out of a sentence that would be too long. If the
+ * process has ended, the memory may have been in use until then.
  */
 static void one_culprit(void **state)
 {
@@ -611,8 +612,8 @@ static void one_culprit(void **state)
 }
 
 /*
- * A suspect that stands for several instances of a template is named without template arguments, as
- * is its caller. If the instances have different callers, none is named.
+ * A suspect that stands for instances of a template is named without template arguments, and so is
+ * its caller. If the instances have different callers, no caller is named.
  */
 static void instances(void **state)
 {
@@ -662,8 +663,8 @@ static const struct python_growth growing_class = {
 	.class_cnt = 1};
 
 /*
- * For a growing pool, the verdict names the line of the script at which the pool grew in most
- * steps. If a growing container or the place of a class is known, the verdict names it instead.
+ * For a growing pool, the verdict names the script's line at which the pool grew in most of its
+ * steps. If it is known which container or class grows, the verdict names that instead.
  */
 static void steps_of_a_script(void **state)
 {
@@ -718,7 +719,7 @@ static void steps_of_a_script(void **state)
 	}
 }
 
-/* While all processes are stopped, there is no all-clear. */
+/* There is no all-clear while all processes are stopped. */
 static void stopped_processes(void **state)
 {
 	static const char *const words[] = {"nothing seems to leak", "nothing seems to leak",
@@ -737,7 +738,7 @@ static void stopped_processes(void **state)
 	}
 }
 
-/* While a program starts up, nothing is suspected and no all-clear is given. */
+/* While a program may still be starting, nothing is suspected, and there is no all-clear. */
 static void settling(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
@@ -766,8 +767,8 @@ static void settling(void **state)
 }
 
 /*
- * If `settling` in the report is only a part of the pool, the line is about the steps of the pool.
- * If it is the pool itself, the line says for how long the pool has grown.
+ * `settling` may be a part of a pool that cannot be judged: then the line is about the steps of the
+ * pool. If it is the whole pool, the line says for how long it has grown.
  */
 static void part_of_pool(void **state)
 {
@@ -798,8 +799,8 @@ static void part_of_pool(void **state)
 }
 
 /*
- * If not all growth can be judged, the report says what helps: the runtime's advice, unless the
- * line of a suspect has it, and a longer run, unless a note names an option.
+ * If not all growth can be judged, the report recommends a longer run, unless a note recommends an
+ * option. It also has the advice of the language runtime.
  */
 static void next_step(void **state)
 {
@@ -847,7 +848,7 @@ static char *sentence_of(const struct report *report)
 	return text;
 }
 
-/* A longer run is not proposed for a core dump, nor after all traced processes have ended. */
+/* A longer run is not recommended for a core dump, nor if all traced processes have ended. */
 static void no_longer_run(void **state)
 {
 	static const struct core_facts core = {.pid = 7};
@@ -884,7 +885,7 @@ static void no_longer_run(void **state)
 	free(text);
 }
 
-/* If several processes are traced, the line about objects names their process. */
+/* If several processes are traced, the line about a runtime's objects names the process. */
 static void objects_of_process(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
@@ -913,7 +914,7 @@ static void objects_of_process(void **state)
 	}
 }
 
-/* No all-clear while a further step of growth may come. */
+/* There is no all-clear while another step of growth may come. */
 static void pending(void **state)
 {
 	const struct snapshot snap = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A debuginfod server run by the test. */
+/* A debuginfod server, which the test itself runs. */
 #include "tests/unit/symbolizer/debuginfod.h"
 
 #include <dlfcn.h>
@@ -23,10 +23,10 @@ int listen_here(void)
 	assert_int_equal(getsockname(sock, (struct sockaddr *)&addr, &len), 0);
 	snprintf(text, sizeof(text), "http://127.0.0.1:%d", ntohs(addr.sin_port));
 	setenv("DEBUGINFOD_URLS", text, 1);
-	/* Caches of root and of other users. */
+	/* The caches of root, and of other users. */
 	setenv("CACHE_DIRECTORY", in_folder("cache"), 1);
 	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache/debuginfod"), 1);
-	/* Let clients wait for a hanging server longer than any test runs. */
+	/* A client must wait for a hanging server longer than any test runs. */
 	setenv("DEBUGINFOD_TIMEOUT", "86400", 1);
 	setenv("no_proxy", "127.0.0.1", 1);
 	starter_end();

@@ -45,9 +45,7 @@ struct kernel kernel_open(void)
 
 	assert_int_equal(symbolizer__new(&kernel.sym), 0);
 	assert_int_equal(symspace__new_kernel_at(kernel.sym, &fake_roots, &kernel.space), 0);
-	/*
-	 * Do not limit how often symbols are read: tests change them faster than real kernels do.
-	 */
+	/* Read symbols at any time: tests change them faster than real kernels do. */
 	kernel.space->kernel->image.pause_ns = 0;
 	return kernel;
 }

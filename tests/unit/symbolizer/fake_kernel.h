@@ -11,7 +11,7 @@ extern struct kernel_roots fake_roots;
 
 void kernel_file(const char *name, const void *bytes, size_t len);
 void kernel_text(const char *name, const char *text);
-/* Makes a kernel without symbols or modules. The argument is unused. */
+/* Makes a fake kernel without symbols and modules. `state` is not used. */
 int make_kernel(void **state);
 int remove_kernel(void **state);
 

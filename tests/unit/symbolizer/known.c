@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions for tests of the symbolizer: a temporary folder, files made by the build tools, a child
- * process running the same program, and a function whose addresses are known.
+ * Functions for tests of the symbolizer: they make a temporary folder and files in it, start a
+ * child process that runs the test program, and call a function at a known address.
  */
 #include "tests/unit/symbolizer/known.h"
 
@@ -18,7 +18,7 @@ int make_folder(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	/* Make the folder accessible to all, as the helper has no privileges. */
+	/* The helper has no privileges, so everybody must be able to read the folder. */
 	if (asprintf(&folder, "%s/test_symbolizer.XXXXXX", tmp ? tmp : "/tmp") < 0 ||
 	    !mkdtemp(folder))
 		return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions for tests of the symbolizer: a temporary folder, files made by the build tools, a child
- * process running the same program, and a function whose addresses are known.
+ * Functions for tests of the symbolizer: they make a temporary folder and files in it, start a
+ * child process that runs the test program, and call a function at a known address.
  */
 #ifndef TESTS_UNIT_SYMBOLIZER_KNOWN_H
 #define TESTS_UNIT_SYMBOLIZER_KNOWN_H
@@ -27,7 +27,7 @@
 #include "symbolizer/symbolizer.h"
 #include "tests/unit/lib/process.h"
 
-/* Time limit for names that must be found */
+/* Time limit for finding a name that must be found, in milliseconds */
 #define BUDGET_MS PATIENCE_MS
 
 static inline int64_t now_ms(void)
@@ -35,17 +35,17 @@ static inline int64_t now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* The folder of make_folder(). */
+/* Path of the folder that make_folder() has made. */
 extern char *folder;
 
 int make_folder(void **state);
 int remove_folder(void **state);
-/*
- * Returns the path of a file in the folder. Only the eight most recent results of this function are
- * valid.
- */
+/* Returns the path of a file in the folder. Each of the last eight results is valid. */
 const char *in_folder(const char *name);
-/* Runs a shell command in the folder with $CC and $SELF set. Returns false on failure. */
+/*
+ * Runs a shell command in the folder. It can use $CC, the compiler, and $SELF, the test program.
+ * Returns false if it fails.
+ */
 bool run(const char *command);
 /* Skips a test and prints the reason, which cmocka's skip() does not print. */
 #define SKIP(why)                                                                                  \
@@ -54,7 +54,7 @@ bool run(const char *command);
 		skip();                                                                            \
 	} while (0)
 
-/* A call whose return address, function and line are known to the test. */
+/* A call at a known return address and line. */
 struct known {
 	uint64_t addr;
 	unsigned int line;
@@ -69,8 +69,8 @@ struct known {
 uint64_t return_address(void);
 struct known known_function(void);
 /*
- * Runs in a program started as "PROGRAM child": writes its own known addresses to stdout and waits
- * until stdin is closed.
+ * The main function of "PROGRAM child": writes its own struct known to stdout and waits until stdin
+ * is closed.
  */
 int child_main(void);
 
@@ -80,14 +80,14 @@ struct child {
 	struct known known;
 };
 
-/* Starts the program at `path` as a child process. */
+/* Starts the program `path` as a child that runs child_main(). */
 struct child child_start(const char *path);
 void child_end(struct child *child);
 const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bool exact,
 				       unsigned int budget_ms);
 bool ends_with(const char *text, const char *end);
 void assert_unnamed(const struct sym_location *loc);
-/* Checks that loc is the known call. Compares its line only if with_line is set. */
+/* Checks that `loc` is the known call: its function, and its line if with_line is set. */
 void assert_known(const struct sym_location *loc, const struct known *known, bool with_line);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Access to a symbolizer's state, for tests of the loader, which cannot include its state.h. */
+/*
+ * Changes and reads the internal state of a symbolizer for tests of the loader, which cannot
+ * include symbolizer/state.h.
+ */
 #ifndef TESTS_UNIT_SYMBOLIZER_PATIENT_H
 #define TESTS_UNIT_SYMBOLIZER_PATIENT_H
 
@@ -9,10 +12,10 @@
 struct symbolizer;
 struct symspace;
 
-/* Makes a symbolizer wait for its helper as long as tests wait for any event. */
+/* Makes the symbolizer wait for its helper as long as tests wait for any event. */
 void be_patient(struct symbolizer *sym);
 
-/* True if a return address was looked up in the space. */
+/* True if `addr` was looked up in the space as a return address. */
 bool was_resolved(const struct symspace *space, uint64_t addr);
 
 #endif

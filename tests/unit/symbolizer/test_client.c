@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests helpers that die, hang or reply with garbage: only names are lost. */
+/*
+ * Tests the symbolizer with helpers that die, hang or reply with garbage: it must only lose names.
+ */
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -46,7 +48,7 @@ static void random_answers(void **state)
 	message_deinit(&msg);
 }
 
-/* Writes an answer in which each symbol and file name has `bytes` bytes, and parses it. */
+/* Writes a reply in which each symbol and each file name has `bytes` bytes, and parses it. */
 static struct name_answer name_of(size_t bytes, uint32_t frame_cnt)
 {
 	struct message msg = {.fd = -1};
@@ -73,7 +75,8 @@ static struct name_answer name_of(size_t bytes, uint32_t frame_cnt)
 }
 
 /*
- * The total size of the names of an address is limited: names of outer inlined calls are left out.
+ * The total size of the names for an address is limited. The function itself and the innermost
+ * inlined calls keep their names; other inlined calls lose theirs.
  */
 static void long_names(void **state)
 {
@@ -94,10 +97,7 @@ static void long_names(void **state)
 	free(name.frames);
 }
 
-/*
- * The helper inherits no open files of this process except its socket, and ends when its parent
- * ends.
- */
+/* The helper inherits no open files except its socket, and ends when this process ends. */
 static void helper_is_confined(void **state)
 {
 	char path[64], text[64] = "";
@@ -106,11 +106,11 @@ static void helper_is_confined(void **state)
 
 	assert_others_named(BUDGET_MS);
 	snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)sym->client.helper.pid);
-	/* After the helper has changed its user, only root may read the link /proc/PID/fd/1. */
+	/* The helper has changed its user, so only root can read this link. */
 	if (readlink(path, text, sizeof(text) - 1) > 0)
 		assert_string_equal(text, "/dev/null");
 
-	/* Become the parent of orphaned processes, to wait for them. */
+	/* Become the parent of orphaned processes, so that they can be waited for. */
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
@@ -125,20 +125,17 @@ static void helper_is_confined(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
-	/*
-	 * The read returns 0 (end of file) only if the helper has not kept the pipe's other end
-	 * open.
-	 */
+	/* read() returns 0 (end of file) only if the helper has no copy of the pipe's write end. */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);
-	/* The first process to end is the starter, which has forked the helper. */
+	/* The starter, which has forked the helper, may end first. */
 	do
 		ended = waitpid(-1, NULL, 0);
 	while (ended > 0 && ended != helper);
 	assert_int_equal(ended, helper);
 }
 
-/* True if some address of the mapped code resolves to the function `name`. */
+/* True if an address in the mapped code resolves to the function `name`. */
 static bool finds(void *code, size_t len, const char *name)
 {
 	for (size_t i = 0; i < len; i += 8) {
@@ -151,7 +148,7 @@ static bool finds(void *code, size_t len, const char *name)
 	return false;
 }
 
-/* The helper is killed while idle: the next helper is given all files again. */
+/* The helper is killed while it is idle. The next helper is given all files again. */
 static void killed_while_idle(void **state)
 {
 	pid_t pid = sym->client.helper.pid;
@@ -165,8 +162,8 @@ static void killed_while_idle(void **state)
 }
 
 /*
- * Time limit, in milliseconds, of a call whose helper hangs. The call always takes this long. The
- * limit must leave time to start the work on a busy machine.
+ * Time limit in milliseconds for a call whose helper hangs. The call takes this long, which must be
+ * enough to begin work on a busy machine.
  */
 #define HANG_BUDGET_MS 2000
 
@@ -188,7 +185,7 @@ static void hangs(void **state)
 	assert_true(now_ms() - before >= HANG_BUDGET_MS - 50);
 	assert_unnamed(loc);
 	assert_true(ends_with(loc->module, "lib.so"));
-	/* The next call ends the hanging helper and has time left for other names. */
+	/* The next call ends the hanging helper, and has time left to find other names. */
 	assert_string_equal(
 		resolve_one(space, (uintptr_t)tear_down, true, BUDGET_MS)->frames[0].symbol,
 		"tear_down");
@@ -198,7 +195,7 @@ static void hangs(void **state)
 	munmap(code, len);
 }
 
-/* Kills a stopped helper as soon as a request was sent to it. Does not return. */
+/* Waits until a request was sent to a stopped helper, and kills the helper. Does not return. */
 static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 {
 	int unread;
@@ -210,8 +207,8 @@ static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 }
 
 /*
- * The helper is killed during a request. The file may not be the cause, so the next helper tries
- * the file once more.
+ * The helper is killed while it handles a request. This need not be the file's fault, so the next
+ * helper tries the file again.
  */
 static void killed_at_work(void **state)
 {
@@ -236,7 +233,7 @@ static void killed_at_work(void **state)
 	assert_others_named(BUDGET_MS);
 }
 
-/* The helper was only slow: the next call gets the names that the helper has found. */
+/* A helper was slow, but did not hang: the next call gets the names that it has found. */
 static void late_answers(void **state)
 {
 	pid_t pid = sym->client.helper.pid;

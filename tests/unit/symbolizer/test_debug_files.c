@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests separate debug files: by debug link, by build id in the process's root, and from
- * debuginfod.
+ * Tests finding separate debug files: by debug link, by build id in the root folder of the process,
+ * and from a debuginfod server.
  */
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/symbolizer/known.h"
 #include "tests/unit/symbolizer/patient.h"
 
-/* Makes two files from this program: "stripped", and its debug file "whole.debug". */
+/* Makes two files from this program: "stripped", and "whole.debug" with its debug information. */
 static bool make_stripped(void)
 {
 	return run("cp \"$SELF\" stripped && objcopy --only-keep-debug stripped whole.debug && "
@@ -58,8 +58,9 @@ static void nothing_to_find(void **state)
 }
 
 /*
- * Tests both folders near the program in which the target of a debug link may be. While the second
- * folder is tested, the first contains a wrong file of the same name.
+ * Finds the file that a debug link names, in each of the two places next to the program where it
+ * may be. The wrong file of this name in the first place must not keep it from being found in the
+ * second.
  */
 static void by_debuglink(void **state)
 {
@@ -83,7 +84,7 @@ static void by_debuglink(void **state)
 		space = open_space(sym, child.pid);
 		assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known,
 			     true);
-		/* The helper that replaces a killed one is given the debug file, too. */
+		/* A new helper, after the first one was killed, is given the debug file as well. */
 		kill(sym->client.helper.pid, SIGKILL);
 		loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 		assert_string_equal(loc->frames[0].symbol, "known_function");
@@ -114,7 +115,7 @@ static void wrong_checksum(void **state)
 	symbolizer__free(sym);
 }
 
-/* Returns the build id that the symbolizer found; it is valid until the space is freed. */
+/* Returns the build id that the symbolizer has found. It is valid until the space is freed. */
 static const char *build_id_of(struct symspace *space, const struct child *child)
 {
 	const char *id = resolve_one(space, child->known.addr, false, BUDGET_MS)->build_id;
@@ -143,7 +144,7 @@ static struct child start_chrooted(void)
 		if (chroot(root) || chdir("/"))
 			known.line = 1;
 		/*
-		 * Make the process dumpable, so that its /proc files belong to its user, not to
+		 * Make the process dumpable: its files in /proc then belong to its user instead of
 		 * root.
 		 */
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -159,7 +160,10 @@ static struct child start_chrooted(void)
 	return child;
 }
 
-/* The debug file is in the process's own /usr/lib/debug, invisible to other processes. */
+/*
+ * The debug file is in /usr/lib/debug in the process's own root folder, which other processes do
+ * not see.
+ */
 static void by_build_id_in_its_root(void **state)
 {
 	struct symbolizer *sym = open_symbolizer();
@@ -194,8 +198,8 @@ static void by_build_id_in_its_root(void **state)
 	loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 	assert_string_equal(loc->frames[0].symbol, "in_library");
 	/*
-	 * Without root, the process has its own user namespace and may have mounted anything on its
-	 * /usr/lib/debug: the debug file is not used.
+	 * Without root, the process has its own user namespace, where it may mount anything on
+	 * /usr/lib/debug. So the debug file must not be used.
 	 */
 	if (geteuid()) {
 		assert_null(loc->frames[0].file);
@@ -208,7 +212,7 @@ static void by_build_id_in_its_root(void **state)
 	symbolizer__free(sym);
 }
 
-/* Without .symtab, symbols come from .gnu_debugdata, as on Fedora. */
+/* A file without .symtab has its symbols in .gnu_debugdata, as on Fedora. */
 static void by_gnu_debugdata(void **state)
 {
 	struct symbolizer *sym = open_symbolizer();
@@ -229,7 +233,9 @@ static void by_gnu_debugdata(void **state)
 
 static unsigned int fetch_wait_cnt;
 
-/* Counts waits for a server, and ends each wait as a deadline would. */
+/*
+ * A progress function that counts the waits for a server, and ends each wait as a deadline would.
+ */
 static void end_wait_for_server(const char *path, int percent)
 {
 	if (!path || percent != -1)
@@ -238,7 +244,10 @@ static void end_wait_for_server(const char *path, int percent)
 	fair_lock_interrupt(true);
 }
 
-/* True if resolving an address waited for the server. Checks that no name is found. */
+/*
+ * Looks up an address, which must not get a name. Returns true if the lookup has waited for the
+ * server.
+ */
 static bool waits_for_server(struct symspace *space, uint64_t addr)
 {
 	fetch_wait_cnt = 0;
@@ -267,11 +276,11 @@ static void hanging_server(void **state)
 	space = open_space(sym, child.pid);
 	symbolizer__set_progress(sym, end_wait_for_server);
 	assert_true(waits_for_server(space, child.known.addr));
-	/* There is no second wait for a hanging server. */
+	/* A server that has hung is not waited for again. */
 	assert_false(waits_for_server(space, child.known.addr));
 	assert_false(waits_for_server(space, child.known.addr + 1));
 	symspace__free(space);
-	/* Freeing the symbolizer does not wait for the hanging server either. */
+	/* Nor does freeing the symbolizer wait for it. */
 	symbolizer__free(sym);
 
 	sym = open_symbolizer();
@@ -285,7 +294,7 @@ static void hanging_server(void **state)
 	forget_server(sock);
 }
 
-/* A debug file that arrives too late for one call is used by a later call. */
+/* A debug file arrives after a call has timed out. A later call uses it. */
 static void slow_server(void **state)
 {
 	const struct sym_location *loc;
@@ -321,7 +330,7 @@ static void slow_server(void **state)
 	symspace__free(space);
 	symbolizer__free(sym);
 
-	/* The file is cached now: the first call finds the name without a server. */
+	/* The file is in the cache now, so a new symbolizer finds the name without a server. */
 	sym = open_symbolizer();
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which debug files are opened, and which are rejected because of their type, owner or place.
+ * Tests which debug files are opened for the helper, and which are refused because of their type,
+ * owner or folder.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -9,7 +10,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Makes a module of a file in the test's folder. The file's debug link is `file`. */
+/* Makes a module for a file in the test's folder. The module needs the debug file `file`. */
 static struct module *make_module(enum server_need kind, const char *file)
 {
 	struct file_version version;
@@ -29,8 +30,8 @@ static struct module *make_module(enum server_need kind, const char *file)
 }
 
 /*
- * True if any debug file would be opened for the helper. root_path: the process's root folder; NULL
- * if it is unknown.
+ * True if a debug file would be opened for the helper. root_path: the root folder of the process,
+ * or NULL if it is unknown.
  */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
@@ -72,7 +73,7 @@ static void beside(void **state)
 	}
 }
 
-/* Types of files that may lie next to the program's file and must not be opened. */
+/* FIFOs, links, folders and files of /proc are not opened, even next to the program's file. */
 static void not_a_file_of_its_own(void **state)
 {
 	assert_true(run("mkfifo fifo; ln -s /etc/passwd link; mkdir folder; "
@@ -90,8 +91,7 @@ static void not_a_file_of_its_own(void **state)
 }
 
 /*
- * A debug file is not opened if it belongs to another user than the program's file and is not
- * readable by all.
+ * A debug file of another user than the program's file is not opened unless everybody may read it.
  */
 static void not_of_its_owner(void **state)
 {
@@ -102,7 +102,7 @@ static void not_of_its_owner(void **state)
 	assert_true(is_offered(NEED_DEBUG, "secret", true));
 }
 
-/* Files in /usr/lib/debug must also be readable by all or have the right owner. */
+/* In /usr/lib/debug, too, a file of another user is not opened unless everybody may read it. */
 static void not_of_its_owner_below_folder(void **state)
 {
 	char make[512], root[256];
@@ -118,7 +118,7 @@ static void not_of_its_owner_below_folder(void **state)
 	assert_true(is_offered_in(NEED_DEBUG, "shown", root));
 }
 
-/* Links to files in other folders are not followed. */
+/* No file outside of the program's folder and of /usr/lib/debug is opened, whatever its path. */
 static void elsewhere(void **state)
 {
 	char inside[] = "/usr/lib/debug/../../../etc/passwd";

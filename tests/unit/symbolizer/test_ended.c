@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests processes that end, exec, or lose their files while being symbolized. */
+/* Tests symbolizing processes that end, call exec(), or lose their files meanwhile. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -21,10 +21,7 @@ static void exited_process(void **state)
 	assert_int_equal(symspace__new(sym, child.pid, &space), -ESRCH);
 }
 
-/*
- * An address space belongs to one program image: after an exec the space can no longer be
- * refreshed.
- */
+/* An address space belongs to one program: after exec() it cannot be refreshed any more. */
 static void exec_ends_image(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -64,7 +61,7 @@ static void deleted_program(void **state)
 
 	assert_true(run("cp \"$SELF\" gone"));
 	child = child_start(in_folder("gone"));
-	/* Replace the program's file by another file of the same name. */
+	/* Replace the program's file by another program of the same name. */
 	assert_true(run("rm gone && cp /bin/sleep gone"));
 	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);
@@ -75,8 +72,8 @@ static void deleted_program(void **state)
 }
 
 /*
- * Closes files that no space maps, as if they had been unmapped for a long time. Returns the number
- * of files that are still open.
+ * Pretends that files which no space maps were unmapped long ago, and closes them. Returns the
+ * number of files that are still open.
  */
 static size_t close_unmapped(struct symbolizer *sym)
 {
@@ -90,7 +87,10 @@ static size_t close_unmapped(struct symbolizer *sym)
 	return open_cnt;
 }
 
-/* Files that no space maps are closed here and in the helper, and reopened when mapped again. */
+/*
+ * Files that no space maps any more are closed, also in the helper. They are opened again when a
+ * space maps them.
+ */
 static void closed_when_unmapped(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -116,7 +116,7 @@ static void closed_when_unmapped(void **state)
 	symspace__free(space);
 }
 
-/* True if a file with this path is open, after close_unmapped(). */
+/* Calls close_unmapped(). True if a file with this path is open afterwards. */
 static bool stays_open(struct symbolizer *sym, const char *path)
 {
 	bool is_open = false;
@@ -129,8 +129,8 @@ static bool stays_open(struct symbolizer *sym, const char *path)
 }
 
 /*
- * A file that a living process has unmapped is closed, and reopened for more names. If it was
- * deleted or renamed, it stays open, because it cannot be opened again.
+ * A file that a living process has unmapped is closed, and opened again when further names are
+ * needed. It stays open if it was deleted, renamed or replaced, since it could not be opened again.
  */
 static void closed_when_process_unmaps(void **state)
 {
@@ -173,15 +173,18 @@ static void closed_when_process_unmaps(void **state)
 static void *outlive(void *arg)
 {
 	/*
-	 * This thread keeps the process alive until stdin is closed. The main thread ends before
-	 * that.
+	 * This thread keeps the process alive until stdin is closed, after the main thread has
+	 * ended.
 	 */
 	char byte;
 
 	_exit(read(STDIN_FILENO, &byte, 1) < 0);
 }
 
-/* /proc/PID/maps is empty once the main thread has ended. */
+/*
+ * /proc/PID/maps is empty once the main thread has ended. The memory of the process must be found
+ * all the same.
+ */
 static void first_thread_ended(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -253,7 +256,7 @@ static void no_such_process(void **state)
 {
 	struct symspace *space;
 
-	/* Pid 2 is a kernel thread, without memory; no process has pid INT_MAX. */
+	/* Pid 2 is a kernel thread, which has no memory. INT_MAX is no pid. */
 	assert_int_equal(symspace__new(*state, 2, &space), -ESRCH);
 	assert_int_equal(symspace__new(*state, INT_MAX, &space), -ESRCH);
 }

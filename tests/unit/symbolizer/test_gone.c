@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests processes that ended before memleak could read their /proc files: only their mappings are
- * known.
+ * Tests symbolizing processes that have ended before their /proc files could be read, so that only
+ * their mappings are known.
  */
 #include <sched.h>
 #include <sys/mount.h>
@@ -11,10 +11,7 @@
 #include "base/mapped_file.h"
 #include "tests/unit/symbolizer/known.h"
 
-/*
- * Runs a file as a child process and ends it. Sets *ret to the child's mappings, with the current
- * time as the time of mapping.
- */
+/* Runs a program and ends it. Sets *ret to its mappings, made just now. */
 static struct known run_and_end(const char *path, struct proc_maps *ret)
 {
 	struct child child = child_start(path);
@@ -44,7 +41,7 @@ static void named_from_mappings(void **state)
 	assert_int_equal(symspace__read_maps(space, &(struct proc_maps){0}), -ESRCH);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	proc_maps_deinit(&maps);
-	/* An update without mappings does not drop the known mappings. */
+	/* An update without mappings must not drop those that are known. */
 	assert_int_equal(symspace__update(space, &maps), 0);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	assert_null(resolve_one(space, known.addr + 4096 * 4096ULL, false, 0)->module);
@@ -54,7 +51,7 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
-/* Makes the address space of a forked child. Neither the child nor its parent exists any more. */
+/* Makes the address space of a forked child from that of its parent. Both have ended. */
 static void forked(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -79,7 +76,7 @@ static const struct mapping *find_vdso(const struct proc_maps *maps)
 	return NULL;
 }
 
-/* The vDSO has no file, and is the same in all processes. */
+/* The vDSO has no file. It is the same in all processes, so names are found in that of memleak. */
 static void vdso(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -114,12 +111,15 @@ static void vdso(void **state)
 	proc_maps_deinit(&own_maps);
 }
 
-/* A different file at the path must not be used, even if its content is the same. */
+/*
+ * If there is another file at the path of a mapping, it must not be used, even if it has the same
+ * content.
+ */
 static void another_file_at_the_path(void **state)
 {
 	static const char *const changes[] = {
 		"cp \"$SELF\" new && mv new program",
-		"cat \"$SELF\" >program", /* same inode */
+		"cat \"$SELF\" >program", /* the inode stays the same */
 		"rm program",
 		"rm program && mkfifo program",
 		"rm program && mkdir program",
@@ -136,7 +136,7 @@ static void another_file_at_the_path(void **state)
 		assert_true(run("rm -rf program && cp \"$SELF\" program"));
 		known = run_and_end(in_folder("program"), &maps);
 		/*
-		 * Wait for the kernel's next clock tick, so that the change gets a later file time.
+		 * Wait for the next clock tick of the kernel, so that the file gets a later time.
 		 */
 		usleep(20000);
 		assert_true(run(changes[i]));
@@ -149,7 +149,7 @@ static void another_file_at_the_path(void **state)
 	}
 }
 
-/* Maps the file. Sets *ret to the entry of this mapping in /proc/self/maps. */
+/* Maps a file. Sets *ret to its line in /proc/self/maps. */
 static bool map_file(const char *path, struct proc_maps *maps, struct mapping *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -167,8 +167,8 @@ static bool map_file(const char *path, struct proc_maps *maps, struct mapping *r
 }
 
 /*
- * Runs in its own mount namespace. Returns 0 on success, 77 if overlayfs is not available, and any
- * other number on failure.
+ * Runs in a mount namespace of its own. Returns 0 on success, 77 if overlayfs cannot be mounted,
+ * and another number on failure.
  */
 static int look_at_overlay(void)
 {
@@ -193,7 +193,7 @@ static int look_at_overlay(void)
 	if (fd < 0 || !S_ISREG(st.st_mode))
 		return 3;
 	if (st.st_dev == mapping.file.dev)
-		return 4; /* no overlay: stat() and maps agree, nothing to test */
+		return 4; /* not an overlay: stat() and maps have the same device number */
 	mapping.path = in_folder("both/other");
 	if (mapped_file_open(&mapping, &st) >= 0)
 		return 5;

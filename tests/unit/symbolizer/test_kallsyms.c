@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of /proc/kallsyms: valid lines, malformed lines, and the ends of symbols. */
+/* Tests parsing /proc/kallsyms: valid and malformed lines, and where symbols end. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,10 @@ static void owners_deinit(struct owners *owners)
 		free(owners->names[i]);
 }
 
-/* Parses text in a buffer of its exact size plus one byte, to detect reads beyond it. */
+/*
+ * Parses text in a buffer with one more byte, which does not belong to the text and must not be
+ * read.
+ */
 static struct kallsyms parse_bytes(const char *text, size_t len, struct owners *owners)
 {
 	struct kallsyms table;
@@ -122,7 +125,7 @@ static void owners_are_reported(void **state)
 	struct kallsyms table = parse_bytes(text, strlen(text), &owners);
 
 	assert_int_equal(owners.cnt, 4);
-	/* The number of an owner is not looked up again if the previous line has the same owner. */
+	/* The owner of a line is not looked up if the previous line has the same owner. */
 	assert_int_equal(owners.asked, 4);
 	assert_int_equal(kallsyms_find(&table, 0xffffffff81000001)->owner, KALLSYMS_CORE);
 	assert_string_equal(owners.names[kallsyms_find(&table, 0xffffffffc0001010)->owner],
@@ -183,7 +186,7 @@ static void hidden_addresses(void **state)
 	kallsyms_deinit(&table);
 }
 
-/* Invalid lines are skipped. Valid lines before and after them are read. */
+/* Malformed lines are skipped. Valid lines before and after them are read. */
 static void lines_that_are_none(void **state)
 {
 	static const char *const lines[] = {
@@ -240,7 +243,7 @@ static void odd_bytes(void **state)
 	owners_deinit(&owners);
 }
 
-/* A read of the file may return any prefix of the text. */
+/* A read of the file may end anywhere in the text. */
 static void cut_anywhere(void **state)
 {
 	static const char text[] = "ffffffff81000000 T _stext\n"

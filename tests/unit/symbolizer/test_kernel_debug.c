@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests lines and inlined calls of kernel code: a relocated core kernel, and modules whose sections
- * are loaded at independent addresses.
+ * Tests finding lines and inlined calls of kernel code: in a relocated core kernel, and in modules
+ * whose sections are loaded at unrelated addresses.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -10,15 +10,15 @@
 #include "tests/unit/symbolizer/fake_kernel.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Offset of the running kernel from the addresses in its file (KASLR). */
+/* Difference between the addresses of the running kernel and those in its file (KASLR). */
 #define SLIDE ((uint64_t)0x1c000000)
 
 #define TEXT_AT ((uint64_t)0xffffffffc0a01000)
 #define COLD_AT ((uint64_t)0xffffffffc0b40000)
 
 /*
- * Sources of a kernel and a module, with inlined calls of inner(). Their #line directives set the
- * expected line numbers.
+ * Sources of a kernel and of a module, with inlined calls of inner(). Their #line directives give
+ * the expected lines.
  */
 static const char core_source[] =
 	"__attribute__((section(\".text.unlikely\"))) void _stext(void) { __asm__(\"\"); }\n"
@@ -61,7 +61,7 @@ struct function {
 	uint64_t bytes;
 };
 
-/* Finds a function in a file by nm, which prints value, size, type and name. */
+/* Finds a function in a file by `nm -S`, which prints address, size, type and name. */
 static struct function function_in(const char *file, const char *name)
 {
 	struct function function = {0};
@@ -99,9 +99,7 @@ static bool build(void)
 		" .note.gnu.build-id=sys/module/leak/notes/.note.gnu.build-id leak.ko");
 }
 
-/*
- * Builds a kernel and a module, and makes the /proc and /sys entries of a machine that runs both.
- */
+/* Builds a kernel and a module, and makes /proc and /sys as on a machine that runs them. */
 static bool make_running(void)
 {
 	char *text;
@@ -130,7 +128,7 @@ static bool make_running(void)
 	return true;
 }
 
-/* Expected names and lines of calls in a function. */
+/* Expected names and lines in a function. */
 struct expected {
 	const char *module;
 	const char *symbol;
@@ -141,8 +139,8 @@ struct expected {
 };
 
 /*
- * Counts the addresses in a function at which there is an inlined call. All addresses in the
- * function must have the function's name.
+ * Counts the addresses of a function at which an inlined call of inner() is found. All addresses
+ * must have the function's name.
  */
 static size_t count_inlined(const struct kernel *kernel, const struct function *function,
 			    const struct expected *expected)
@@ -183,9 +181,8 @@ static const struct expected warm = {"leak", "leak_warm", "leak/inner.h", 305, "
 static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "leak/leak.c", 509};
 
 /*
- * Runs pairs of commands: the first one puts files somewhere, the second one removes them. In
- * between, checks that inlined calls are found if `found` is set, and that none are found
- * otherwise.
+ * Runs pairs of shell commands. The first one puts files somewhere, and the second one removes
+ * them. In between, inlined calls must be found if `found` is set, and must not be found otherwise.
  */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
@@ -216,7 +213,7 @@ static void core_in_each_place(void **state)
 		 "rm -r tree lib/modules/*/build"},
 		{"mkdir -p usr/lib/debug/boot && cp vmlinux usr/lib/debug/boot/vmlinux-" RELEASE,
 		 "rm -r usr"},
-		/* A debug file without code. */
+		/* a debug file, which has no code */
 		{"mkdir -p usr/lib/debug/boot && objcopy --only-keep-debug vmlinux "
 		 "usr/lib/debug/boot/vmlinux-" RELEASE,
 		 "rm -r usr"},
@@ -260,8 +257,8 @@ static void module_in_each_place(void **state)
 		 "cp leak.ko lib/modules/" RELEASE "/kernel/a/b",
 		 "rm -r lib/modules/*/kernel"},
 		/*
-		 * Two wrong files, one without DWARF and one with another build id, and the right
-		 * debug file.
+		 * two files that must not be used, without DWARF and with another build id, and the
+		 * right debug file
 		 */
 		{"mkdir -p lib/modules/" RELEASE "/extra lib/modules/" RELEASE "/kernel &&"
 		 "objcopy --strip-debug leak.ko lib/modules/" RELEASE "/kernel/leak.ko &&"
@@ -290,7 +287,7 @@ static void compressed_module(void **state)
 	try_places(places, 1, false, true);
 }
 
-/* Sections of a module are loaded at independent addresses. */
+/* The sections of a module are loaded at unrelated addresses. */
 static void sections_of_a_module(void **state)
 {
 	struct function function;
@@ -305,15 +302,15 @@ static void sections_of_a_module(void **state)
 	function = moved("leak.ko", "leak_warm", TEXT_AT);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
-	/* The helper that replaces a killed one is given the module's file, too. */
+	/* A new helper, after the first one was killed, is given the module's file as well. */
 	kernel = kernel_open();
 	resolve_exact(&kernel, function.start);
 	kill(kernel.sym->client.helper.pid, SIGKILL);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
 	/*
-	 * If the address of a section is hidden, no lines are returned for its code, rather than
-	 * lines of another section.
+	 * If the address of a section is hidden, its code has no lines. It must not get the lines
+	 * of another section.
 	 */
 	assert_true(run("echo 0x0 > sys/module/leak/sections/.text"));
 	kernel = kernel_open();
@@ -326,7 +323,10 @@ static void sections_of_a_module(void **state)
 	assert_true(run("rm lib/modules/*/leak.ko"));
 }
 
-/* No file is installed. A file from a server is used only if its build id is the kernel's. */
+/*
+ * No file of the kernel is installed. A file from a server is used only if it has the kernel's
+ * build id.
+ */
 static void core_from_a_server(void **state)
 {
 	static const struct {
@@ -356,9 +356,7 @@ static void core_from_a_server(void **state)
 	}
 }
 
-/*
- * A call whose deadline has passed returns only the function's name. A later call returns the line.
- */
+/* A call after its deadline finds only the name of the function. A later call finds the line. */
 static void lines_come_later(void **state)
 {
 	struct function function;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests resolving addresses in the core kernel, modules and BPF programs, while modules are loaded
- * and unloaded, and while addresses are hidden.
+ * Tests resolving kernel addresses (in the core kernel, modules and BPF programs) while modules are
+ * loaded and unloaded, and while addresses are hidden.
  */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
@@ -29,7 +29,7 @@ static void core_functions(void **state)
 	assert_place(loc, "kernel", "second", 0x10);
 	assert_true(loc->module_offset == 0x110);
 	assert_string_equal(loc->build_id, "deadbeef");
-	/* A return address right after the end of a function belongs to that function. */
+	/* A return address just after the end of a function belongs to this function. */
 	assert_place(resolve_one(kernel.space, 0xffffffff81000100, false, BUDGET_MS), "kernel",
 		     "first", 0x100);
 	assert_place(resolve_exact(&kernel, 0xffffffff81000100), "kernel", "second", 0);
@@ -41,7 +41,7 @@ static void core_functions(void **state)
 	assert_int_equal(unlink(in_folder("sys/kernel/notes")), 0);
 }
 
-/* Notes that are truncated or whose lengths are wrong give no build id. */
+/* There is no build id if notes are truncated or have wrong lengths. */
 static void broken_notes(void **state)
 {
 	unsigned char notes[sizeof(core_notes)];
@@ -77,7 +77,7 @@ static void modules_end(void **state)
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001fff), "leak", "leak_two", 0xfbf);
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0002000));
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc000a000));
-	/* An address inside a module but outside of its functions has no name. */
+	/* An address in a module, but in none of its functions, has no name. */
 	assert_unnamed(resolve_exact(&kernel, 0xffffffffc0008010));
 	assert_string_equal(resolve_exact(&kernel, 0xffffffffc0008010)->module, "far");
 	assert_true(resolve_exact(&kernel, 0xffffffffc0009010)->module_offset == 0x1010);
@@ -108,7 +108,10 @@ static void odd_module_lists(void **state)
 		kernel_text("proc/modules", lists[i]);
 		kernel = kernel_open();
 		assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-		/* The module's size is unknown, but addresses far after it do not belong to it. */
+		/*
+		 * The size of the module is unknown. Even so, addresses far from its functions do
+		 * not belong to it.
+		 */
 		assert_unnamed(resolve_exact(&kernel, 0xffffffffd0000000));
 		kernel_close(&kernel);
 	}
@@ -134,7 +137,7 @@ static void code_made_at_run_time(void **state)
 	assert_place(resolve_exact(&kernel, 0xffffffffc0200010), "ftrace", "ftrace_trampoline",
 		     0x10);
 	/*
-	 * Another BPF program at the same address: locations that were returned earlier keep their
+	 * Another BPF program is now at the address. Locations that were returned before keep their
 	 * names.
 	 */
 	{
@@ -198,13 +201,13 @@ static void new_module_is_found(void **state)
 	assert_nothing_there(loc);
 	kernel_text("proc/modules", "leak 4096 0 - Live 0xffffffffc0001000\n");
 	kernel_text("proc/kallsyms", CORE LEAK);
-	/* A refresh finds the module, because the list of modules has changed. */
+	/* The list of modules has changed, so a refresh reads the symbols again. */
 	kernel.space->kernel->image.pause_ns = 1000000 * 1000000ULL;
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == loc);
 	assert_place(loc, "leak", "leak_one", 0x10);
 	assert_true(resolve_exact(&kernel, 0xffffffff81000010) == before);
-	/* If only a module's use count has changed, the symbols are not read again. */
+	/* Only the use count of a module has changed, so the symbols are not read again. */
 	read_ns = kernel.space->kernel->image.read_ns = 1;
 	kernel_text("proc/modules", "leak 4096 3 a,b,c, Live 0xffffffffc0001000\n");
 	assert_int_equal(symspace__refresh(kernel.space), 0);
@@ -213,8 +216,8 @@ static void new_module_is_found(void **state)
 }
 
 /*
- * The kernel's symbols are read again because of an unknown address, but only once for each
- * address, and at a limited rate.
+ * If an address is unknown, the symbols are read again, but only once for each address and not too
+ * often.
  */
 static void unknown_address_reads_again(void **state)
 {
@@ -230,8 +233,8 @@ static void unknown_address_reads_again(void **state)
 	kernel.space->kernel->image.pause_ns = 0;
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
 	/*
-	 * A repeated query of an unknown address causes no read if the symbols were read after the
-	 * first query.
+	 * If the symbols were read after an unknown address was first queried, another query of it
+	 * does not read them again.
 	 */
 	resolve_exact(&kernel, 0xffffffffe0000000);
 	read_ns = kernel.space->kernel->image.read_ns;
@@ -255,8 +258,8 @@ static void unloaded_module_keeps_its_names(void **state)
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == old);
 	assert_place(old, "leak", "leak_one", 0x10);
 	/*
-	 * Addresses of the unloaded module that were never looked up are named, too, even after
-	 * another module was loaded.
+	 * Addresses of the unloaded module still get names, even if they were not looked up before
+	 * and another module was loaded since.
 	 */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001110), "leak", "leak_two", 0x10);
 	kernel_text("proc/modules", "new 256 0 - Live 0xffffffffc0001000\n");
@@ -264,15 +267,15 @@ static void unloaded_module_keeps_its_names(void **state)
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001120), "leak", "leak_two", 0x20);
 	/*
-	 * The address now belongs to the other module. Locations that were returned earlier keep
-	 * their names.
+	 * This address belongs to the new module now. A location that was returned before keeps its
+	 * name.
 	 */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "new", "new_one", 0x10);
 	assert_place(old, "leak", "leak_one", 0x10);
 	kernel_close(&kernel);
 }
 
-/* A module's init code is in a separate place and is no longer listed after it has run. */
+/* The init code of a module is in separate memory. It is no longer listed once it has run. */
 static void start_of_a_module(void **state)
 {
 	struct kernel kernel;
@@ -294,7 +297,7 @@ static void start_of_a_module(void **state)
 	kernel_close(&kernel);
 }
 
-/* On the running kernel, either addresses are hidden or functions are found. */
+/* On the running kernel, addresses are either hidden or have names. */
 static void this_kernel(void **state)
 {
 	struct symbolizer *sym;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that the module of a mapped file is found without opening the file, and that no wrong
- * module is found.
+ * Tests finding the module of a mapped file without opening the file, and that no wrong module is
+ * found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,9 @@ static void only_open_unchanged_files_are_found(void **state)
 	assert_ptr_equal(opened_modules_find_mapped(&list, &id, 0), module);
 	assert_ptr_equal(opened_modules_find_mapped(&list, &id, INT64_MAX), module);
 	assert_null(opened_modules_find_mapped(&list, &other, 0));
-	/* The inode has changed since the mapping was made: it may now belong to another file. */
+	/*
+	 * The inode has changed since the mapping was made, so it may belong to another file now.
+	 */
 	assert_null(opened_modules_find_mapped(&list, &id, 1));
 	assert_true(fputs("second", file) >= 0);
 	assert_int_equal(fflush(file), 0);

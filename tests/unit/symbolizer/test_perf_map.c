@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests naming code generated at run time, by a perf map. Any user may have written the perf map.
- */
+/* Tests finding names of generated code in a perf map, which any user may have written. */
 #include "tests/unit/symbolizer/known.h"
 
-/* perf_map.c is included to count how often an address is compared with a line of the perf map. */
+/* Includes perf_map.c, to count how often an address is compared with a line of the perf map. */
 #include "base/addr_ranges.h"
 static const struct range *count_next(const struct range_table *table, uint64_t addr,
 				      const struct range *last);
@@ -58,7 +56,7 @@ static void write_map(const char *mode, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Writes a line to the perf map, for a function at this offset in `code`. mode: as for fopen(). */
+/* Writes a line for a function at this offset in `code` to the perf map. mode: as for fopen(). */
 static void add_line(const char *mode, unsigned int offset, unsigned int size, const char *name)
 {
 	char text[256];
@@ -95,7 +93,7 @@ static void lines_and_growth(void **state)
 	assert_jit(at(0x100), "LazyCompile:*add /src/a b.js:10", 0);
 	assert_jit(at(0x11f), "LazyCompile:*add /src/a b.js:10", 0x1f);
 	assert_unnamed(at(0x120));
-	/* An unknown address is looked up again after the file has grown. */
+	/* The file has grown, so an unknown address is looked up again. */
 	add_line("a", 0x120, 0x10, "added");
 	assert_jit(at(0x120), "added", 0);
 }
@@ -107,7 +105,7 @@ static void return_address_behind_the_end(void **state)
 	assert_jit(resolve_one(space, (uintptr_t)code + 0x210, false, BUDGET_MS), "caller", 0x10);
 }
 
-/* Recompiled code replaces older code at the same addresses. */
+/* The last line for an address counts: code was compiled again at this address. */
 static void last_line_counts(void **state)
 {
 	add_line("a", 0x300, 0x100, "old");
@@ -150,7 +148,7 @@ static void bad_lines(void **state)
 	assert_unnamed(at(0x508));
 }
 
-/* FIFOs are not waited for, symbolic links are not followed, and large files are not read. */
+/* A FIFO must not block, a symbolic link must not be followed, and a huge file must not be read. */
 static void not_a_regular_file(void **state)
 {
 	uint64_t before_bytes = process_read_bytes();
@@ -178,13 +176,13 @@ static void not_a_regular_file(void **state)
 	assert_unnamed(at(0x603));
 	unlink(map_path);
 	assert_in_range(process_read_bytes() - before_bytes, 0, 1 << 20);
-	/* Names that were read earlier are kept. */
+	/* Names that were read before are still known. */
 	assert_jit(at(0x500), "behind them", 0);
 }
 
 /*
- * Even if hundreds of thousands of lines cover an address, the lookup of the address compares it
- * with only a limited number of lines.
+ * An address may be covered by hundreds of thousands of lines. Looking it up must compare it with a
+ * limited number of them.
  */
 static void many_overlapping_lines(void **state)
 {
@@ -204,7 +202,9 @@ static void many_overlapping_lines(void **state)
 	assert_in_range(compared_cnt, ADDRESSES, ADDRESSES * OVERLAPS_MAX);
 }
 
-/* Generated code may also be in a file that is not ELF, such as a memfd mapped twice. */
+/*
+ * Generated code may be mapped from a file that is not ELF, such as a memfd that is mapped twice.
+ */
 static void code_in_a_memfd(void **state)
 {
 	int fd = memfd_create("doublemapper", MFD_CLOEXEC);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions removed by the linker stay in DWARF, at addresses that other code may have. The other
- * code must keep its own lines.
+ * A function that the linker has removed still has DWARF, for addresses that may belong to other
+ * code. That code must get its own lines.
  */
 #include <dlfcn.h>
 
 #include "tests/unit/symbolizer/known.h"
 
-/* Minimum size of `live`, in bytes */
+/* Number of bytes of `live` to check; it is longer */
 #define CODE_BYTES 32
 
 /*
- * Makes sources of four functions. Nothing refers to two of them, so the linker removes these:
- * `here`, in the file of `live`, and `elsewhere`, in another file. Both are larger than a page.
- * `live` and `other` stay.
+ * Makes the source of four functions. The linker removes two of them, which nobody calls: `here`,
+ * in the source file of `live`, and `elsewhere`, in another source file. Both are larger than a
+ * page. `live` and `other` remain.
  */
 static bool make_source(void)
 {

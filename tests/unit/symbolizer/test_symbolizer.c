@@ -48,13 +48,13 @@ static void function_and_line(void **state)
 
 static size_t search_cnt;
 
-/* Counts searches. The path is NULL at the end of each search. */
+/* A progress function that counts searches: `path` is NULL at the end of each search. */
 static void count_search(const char *path, int percent)
 {
 	search_cnt += !path;
 }
 
-/* If all names are known, no module is searched for them. */
+/* Names that are known already are not searched for. */
 static void known_names(void **state)
 {
 	struct spaces *spaces = *state;
@@ -142,8 +142,8 @@ static noinline_function __attribute__((noreturn, aligned(1))) void ends_in_a_ca
 }
 
 /*
- * If a call is a function's last instruction, the return address is after the function, possibly
- * in the next function.
+ * If a call is the last instruction of a function, its return address is after the function,
+ * perhaps in the next one.
  */
 static void call_at_the_end(void **state)
 {
@@ -231,7 +231,7 @@ static void vdso_functions(void **state)
 
 int main(void);
 
-/* Resolves main() and the addresses after it in one call. Most of these addresses have names. */
+/* Resolves main() and the addresses after it in one call. Most of them have names. */
 static void large_batch(void **state)
 {
 	enum { CNT = 5000 };
@@ -290,8 +290,8 @@ static void library_loaded_later(void **state)
 	assert_true(ends_with(loc->module, "later.so"));
 
 	/*
-	 * After the library is unloaded, its addresses still get names, even addresses that were
-	 * not looked up before.
+	 * The library was unloaded, but its addresses still get names, even those that were not
+	 * looked up before.
 	 */
 	dlclose(lib);
 	assert_int_equal(symspace__refresh(spaces->self), 0);
@@ -327,8 +327,8 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 }
 
 /*
- * An offset in a file gets a name whether or not the file is mapped. The address in the result is
- * where the offset was last mapped; 0 if no mapping is known.
+ * An offset in a file gets a name, no matter if the file is mapped. The address in the result is
+ * the last one at which the offset was mapped, or 0.
  */
 static void place_in_file(void **state)
 {
@@ -366,7 +366,7 @@ static void place_in_file(void **state)
 	assert_true(ends_with(loc->module, "other.so"));
 }
 
-/* Maps a library in the test's folder as executable, at the address `at` if `at` is not NULL. */
+/* Maps a library in the test's folder as executable: at the address `at` unless it is NULL. */
 static char *map_library(const char *name, void *at, size_t *len)
 {
 	int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);
@@ -383,8 +383,8 @@ static char *map_library(const char *name, void *at, size_t *len)
 }
 
 /*
- * A library is mapped over another one: addresses resolve to the newer library, and locations that
- * were returned earlier stay unchanged.
+ * Another library is mapped over the first one. Addresses resolve to the new library; locations
+ * that were returned before do not change.
  */
 static void library_replaced(void **state)
 {
@@ -428,7 +428,7 @@ int main(void)
 
 	if (make_folder(NULL) || open_self(&state))
 		return 99;
-	/* All tests share one symbolizer, as all parts of memleak do. */
+	/* All tests use the same symbolizer, as all parts of memleak do. */
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
 		tests[i].initial_state = state;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);

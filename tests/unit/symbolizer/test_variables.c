@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests names of variables: of this process, of libraries, and of threads. */
+/* Tests finding the names of variables: of this process, of libraries, and of threads. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ struct place in_data = {{1}, 2}; enum { DATA_LINE = __LINE__ };
 static struct place in_bss; enum { BSS_LINE = __LINE__ };
 const struct place in_rodata = {{3}, 4}; enum { RODATA_LINE = __LINE__ };
 const void *const relocated[4] = {&in_data, &in_bss}; enum { RELOCATED_LINE = __LINE__ };
-#ifdef __aarch64__ /* gcc does not describe where variables of threads are */
+#ifdef __aarch64__ /* gcc gives no location for thread-local variables in DWARF */
 static __thread struct place of_thread = {{5}, 6}; enum { THREAD_LINE = 0 };
 #else
 static __thread struct place of_thread = {{5}, 6}; enum { THREAD_LINE = __LINE__ };
@@ -89,10 +89,10 @@ static void statics_of_functions(void **state)
 
 	counted[0]++;
 	assert_non_null(loc->frames[0].symbol);
-	/* Compilers append different suffixes to names of static variables in functions. */
+	/* Compilers append different suffixes to the names of static variables in functions. */
 	assert_non_null(strstr(loc->frames[0].symbol, "counted"));
 	assert_int_equal(loc->frames[0].offset, 8);
-	/* The symbol table has the source files of local symbols, but not the lines. */
+	/* The symbol table gives the source file of a local symbol, but not its line. */
 	expect_line(loc, "test_variables.c", 0);
 }
 
@@ -101,7 +101,7 @@ static void of_the_c_library(void **state)
 	expect(resolve_data(stdout), "_IO_2_1_stdout_", 0, "libc.so.6");
 }
 
-/* Looked up as data, a function has no name. Looked up as code, a variable has no name. */
+/* A function is not found as data, and a variable is not found as code. */
 static void code_is_no_data(void **state)
 {
 	assert_unnamed(resolve_data((void *)(uintptr_t)all_sections));
@@ -153,7 +153,7 @@ static void *in_thread(void *arg)
 	expect(resolve_tls(aligned_of_thread + 255), "aligned_of_thread", 255, "test_variables");
 	zero_of_thread++;
 	expect(resolve_tls(&zero_of_thread), "zero_of_thread", 0, "test_variables");
-	/* Thread-local variables of libraries have no names. */
+	/* Thread-local variables of libraries are not found. */
 	loc = resolve_tls(&errno);
 	assert_null(loc->frames[0].symbol);
 	return NULL;
@@ -215,7 +215,7 @@ static void expect_library(void *lib, const char *hidden)
 	}
 }
 
-/* Loads libraries of the same name that were built in different ways, one after another. */
+/* Loads libraries of the same name, built in different ways, one after the other. */
 static void libraries(void **state)
 {
 	static const struct {
@@ -231,7 +231,7 @@ static void libraries(void **state)
 		 "objcopy --only-keep-debug v.so v.debug && strip v.so && "
 		 "objcopy --add-gnu-debuglink=v.debug v.so",
 		 "hidden"},
-		/* The debug file is from another build. */
+		/* the debug file belongs to another build of the library */
 		{"-g -DOTHER",
 		 "objcopy --only-keep-debug v.so w.debug && "
 		 "sed -i 's/{1}/{5}/' v.c && $CC -O1 -shared -fPIC -Wl,--build-id "
@@ -255,7 +255,7 @@ static void libraries(void **state)
 	}
 }
 
-/* A file loaded twice in a process: each address belongs to one of its copies. */
+/* If a process has loaded a file twice, each address is found in the right copy. */
 static void twice(void **state)
 {
 	void *first, *second;
@@ -274,7 +274,7 @@ static void twice(void **state)
 	dlclose(first);
 }
 
-/* Variables and code in one batch. */
+/* Looks up variables and code together. */
 static void mixed(void **state)
 {
 	enum { CNT = 3000 };

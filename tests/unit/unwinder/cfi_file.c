@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes small ELF files, for x86-64 or aarch64, from call frame information written by hand. The
- * file's text is a hole. It is followed by a section with the frame information; the name of the
- * section can be chosen.
+ * Makes small ELF files from hand-written call frame information, for x86-64 or aarch64. The file's
+ * text is a hole. The section with the frame information follows; its name can be chosen.
  */
 #include "tests/unit/unwinder/cfi_file.h"
 
@@ -102,8 +101,8 @@ static void cfi_write_headers(const struct cfi_file *file, int fd, uint64_t fram
 }
 
 /*
- * Writes the program headers and an .eh_frame_hdr with an empty table. The frame information
- * follows the .eh_frame_hdr.
+ * Writes the program headers, and an .eh_frame_hdr with an empty table, which the frame information
+ * follows.
  */
 static void cfi_write_segments(const struct cfi_file *file, int fd, uint64_t header)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the helper that builds unwind tables, also with files that make the helper end. */
+/* Tests the helper that builds unwind tables, among others with files that end the helper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Builds a table, or gives up at the deadline. */
+/* Builds a table, and gives up at the deadline. */
 static int build(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	int err = unwinder__begin(unwinder, fd);
@@ -82,7 +82,7 @@ static void no_table(void **state)
 	same_as_here(state);
 }
 
-/* A failed request ends the helper: the next file gets a new helper. */
+/* An invalid request ends the helper. The next file gets a new one. */
 static void helper_replaced(void **state)
 {
 	struct unwind_table table;
@@ -94,9 +94,8 @@ static void helper_replaced(void **state)
 }
 
 /*
- * Makes a file whose functions each have nearly the maximum number of rows. As an expression gives
- * the frame pointer, the rows are read by libdw, which runs all instructions up to a row to read
- * it.
+ * Makes a file of functions with nearly the maximum number of rows. An expression gives the frame
+ * pointer, so libdw reads each row by running all instructions before it.
  */
 static int make_slow(void)
 {
@@ -113,7 +112,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* If building a table takes too long, it is cancelled. Then the table of the next file is built. */
+/* If a table takes too long, its building is given up. The next table can still be built. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;
@@ -140,7 +139,7 @@ static void *shrink_again_and_again(void *arg)
 	return arg;
 }
 
-/* If a file shrinks while it is read, the helper may end, but nothing worse happens. */
+/* If a file shrinks while it is read, the helper may end, but nothing else may happen. */
 static void shrinking_file(void **state)
 {
 	struct shrinking file = {.fd = make_slow()};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the helper that walks copied stacks with libdwfl: compares a walk of this program's stack
- * with libgcc's.
+ * Tests the helper that walks copied stacks with libdwfl: compares its walk of this program's stack
+ * with that of libgcc.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,8 @@
 struct own_stack {
 	struct walker *walker;
 	struct unwind_copy copy;
-	uint64_t frames[FRAMES_MAX]; /* frames from the caller of take_copy() outwards */
+	/* return addresses found by libgcc, from the caller of take_copy() outwards */
+	uint64_t frames[FRAMES_MAX];
 	size_t cnt;
 	bool skipped;
 	struct walker_stack walked;
@@ -50,10 +51,7 @@ static void copy_memory(struct unwind_copied_range *range, uint8_t *bytes, uint6
 	close(fd);
 }
 
-/*
- * The context's pc is the return address of getcontext(), and its registers have the values after
- * the call.
- */
+/* Copies the registers as they are after the return from getcontext(). */
 static void copy_registers(const ucontext_t *context, struct unwind_copy *copy)
 {
 #if defined(__x86_64__)
@@ -80,13 +78,14 @@ static uint64_t stack_pointer(const struct unwind_copy *copy)
 }
 
 /*
- * Skips the first frame: it is in take_copy(), but not at the address at which the copy was taken.
+ * Adds a frame of libgcc's walk. Skips the first one: it is in take_copy(), but not at the address
+ * at which the copy was taken.
  */
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 {
 	struct own_stack *own = arg;
 
-	/* An address of 0 means that the previous frame was the outermost one. */
+	/* Address 0 comes after the outermost frame. */
 	if (own->skipped && own->cnt < FRAMES_MAX && _Unwind_GetIP(context))
 		own->frames[own->cnt++] = _Unwind_GetIP(context);
 	own->skipped = true;
@@ -155,7 +154,10 @@ static void walk(struct own_stack *own)
 	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked), 0);
 }
 
-/* True if the walk agrees with libgcc's, from the caller of take_copy() outwards. */
+/*
+ * True if the helper's walk has finished, and equals libgcc's from the caller of take_copy()
+ * outwards.
+ */
 static bool is_same(const struct own_stack *own)
 {
 	return own->walked.end == WALKER_FINISHED && own->walked.cnt == own->cnt + 1 &&
@@ -172,7 +174,7 @@ static void as_libgcc(void **state)
 	assert_true(is_same(own));
 }
 
-/* Returns the place of the given return address in the copied stack. */
+/* Returns where the copied stack has the given return address. */
 static uint64_t *find_word(struct own_stack *own, uint64_t word)
 {
 	uint64_t *words = (uint64_t *)own->copy.stack_bytes;
@@ -185,7 +187,7 @@ static uint64_t *find_word(struct own_stack *own, uint64_t word)
 	return NULL;
 }
 
-/* If a return address in the copied stack is changed, the walk has the changed frame. */
+/* If a return address in the copy is changed, the walk must follow the changed one. */
 static void falsified(void **state)
 {
 	struct own_stack *own = *state;
@@ -199,8 +201,8 @@ static void falsified(void **state)
 }
 
 /*
- * A pending return probe has replaced a return address on the stack: the walk uses the address that
- * the kernel has saved.
+ * A return probe has replaced a return address on the stack by that of its trampoline. The walk
+ * must use the address that the kernel has saved.
  */
 static void repaired(void **state)
 {
@@ -222,7 +224,7 @@ static void repaired(void **state)
 	assert_true(is_same(own));
 }
 
-/* A walk does not finish if the rest of the stack was not copied or is unreadable. */
+/* A walk does not finish if a part of the stack was not copied or could not be read. */
 static void unreadable(void **state)
 {
 	struct own_stack *own = *state;
@@ -244,7 +246,7 @@ static void unreadable(void **state)
 	assert_true(own->walked.cnt <= 2);
 }
 
-/* Invalid input ends the helper. Walks then fail until a new helper has been given the code. */
+/* An invalid request ends the helper. Then all walks fail until a new helper is given the code. */
 static void nonsense(void **state)
 {
 	struct own_stack *own = *state;
@@ -262,7 +264,7 @@ static void nonsense(void **state)
 	assert_true(is_same(own));
 }
 
-/* Walks in a closed space fail. Closing an unknown space has no effect. */
+/* After a space was closed, walks in it fail. Closing an unknown space has no effect. */
 static void closed(void **state)
 {
 	struct own_stack *own = *state;

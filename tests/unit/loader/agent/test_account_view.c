@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reading accounts with invalid contents, which a hostile target can write: nothing invalid
- * may be accepted.
+ * Tests reading the agent's shared memory (its account) with invalid contents, as a hostile target
+ * can write: nothing invalid may be accepted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +25,8 @@
 #define BYTES ((uint64_t)64 << 20)
 
 /*
- * Makes a 64 MiB account. Each region has one page, except the last region, which has the rest. As
- * the agent does, writes the time of the first epoch.
+ * Makes an account of 64 MiB and writes the start of its first epoch, as the agent does. Each
+ * region has one page, except the last region, which has the remaining pages.
  */
 static struct account *make_account(int *ret_fd)
 {
@@ -92,8 +92,8 @@ static void test_layout(void **state)
 }
 
 /*
- * An account is refused if its event ring is larger than an agent makes it, or if the account
- * cannot be written to.
+ * An account is refused if its event ring is larger than the agent makes it, or if it is sealed
+ * against writing.
  */
 static void test_no_agents_own(void **state)
 {
@@ -126,8 +126,8 @@ static void test_block(void **state)
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
 	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
 	/*
-	 * The chunk's references to its spills are ignored, because each spill stores the number of
-	 * the line that it extends.
+	 * The chunk's references to spills are ignored: each spill has the number of the line that
+	 * it extends.
 	 */
 	chunk->spills[9] = UINT32_MAX;
 	seal(fd);
@@ -139,9 +139,9 @@ static void test_block(void **state)
 }
 
 /*
- * A birth time is the start of the tick, or the start of the epoch if the epoch began later in that
- * tick. Blocks store only the low bits of their epoch, and the account stores start times only of
- * recent epochs.
+ * A birth time is the start of its clock tick, or the start of the block's epoch if the epoch began
+ * later in that tick. A block has only the low bits of its epoch, and the account has start times
+ * of recent epochs only.
  */
 static void test_births(void **state)
 {
@@ -180,7 +180,7 @@ static int keep_addr(void *arg, const struct account_block *block)
 	return 0;
 }
 
-/* Only the written pages of an account are read, even if the account claims to use far more. */
+/* Only pages that were written to are read, even if the account claims far more elements. */
 static void test_spill(void **state)
 {
 	struct account_view view;
@@ -206,7 +206,7 @@ static void test_spill(void **state)
 	munmap(account, BYTES);
 }
 
-/* Out-of-order ranges are ignored, and invalid kinds are replaced. */
+/* Ranges that are out of order are ignored, and an invalid kind is replaced by a valid one. */
 static void test_ranges(void **state)
 {
 	struct account_view view;
@@ -231,7 +231,7 @@ static void test_ranges(void **state)
 }
 
 /*
- * Adds a chain of cnt frames with consecutive numbers. The outermost frame gets the number `first`.
+ * Adds a chain of cnt frames with consecutive numbers. The outermost frame has the number `first`.
  */
 static void add_frames(struct account *account, uint32_t first, uint32_t cnt, unsigned int end)
 {
@@ -265,7 +265,7 @@ static void test_stack(void **state)
 	assert_int_equal(frames[2], 100);
 	assert_int_equal(account_view_stack(&view, first + 3, frames, 4, &scripts, &end), 4);
 	assert_int_equal(end, UNWIND_END_COMPLETE);
-	/* Stacks deeper than the buffer, or than the account's depth, are truncated. */
+	/* A stack is truncated if it is deeper than the buffer or than the depth in the account. */
 	assert_int_equal(account_view_stack(&view, first + 5, frames, 4, &scripts, &end), 4);
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
 	assert_int_equal(account_view_stack(&view, first + 7, frames, 8, &scripts, &end), 6);
@@ -273,8 +273,8 @@ static void test_stack(void **state)
 	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &scripts, &end), 0);
 	assert_int_equal(end, UNWIND_END_UNKNOWN);
 	/*
-	 * Invalid frame numbers: the frame is unused, its parents form a cycle, or the number is
-	 * out of range.
+	 * Invalid numbers of frames: the frame is unused, its chain of callers is circular, or the
+	 * number is out of range.
 	 */
 	assert_int_equal(account_view_stack(&view, 0, frames, 8, &scripts, &end), 0);
 	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &scripts, &end), 0);
@@ -288,8 +288,8 @@ static void test_stack(void **state)
 }
 
 /*
- * Script frames are not counted as native frames. A code object is that at an offset in the file,
- * or at address 0 if its copy is not in the account.
+ * Script frames are not counted as native frames. A script frame names its code object by an offset
+ * in the account file; 0 if the account has no copy of it.
  */
 static void test_scripts(void **state)
 {
@@ -326,7 +326,7 @@ static void test_scripts(void **state)
 	munmap(account, BYTES);
 }
 
-/* The module of an interpreter is found by address, whatever the name of its file is. */
+/* The module of an interpreter is found by its address, regardless of its file name. */
 static void test_interpreter(void **state)
 {
 	const struct account_module module = {.start = 0x1000, .end = 0x3000};

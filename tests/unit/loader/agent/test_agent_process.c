@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sampling rates come from the target and may be anything; estimates must still be finite. */
+/*
+ * Tests estimates with odd sampling rates. The rates come from the target and may be anything;
+ * estimates must still be finite.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests how an agent's events about forks are applied, including events that a hostile target makes
- * up.
+ * Tests applying the agent's events about forks, including events that a hostile target makes up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +82,8 @@ static void test_frees(void **state)
 
 	assert_int_equal(inheritance_fork(&inheritance, PARENT, CHILD, birth_ns + 100), 0);
 	apply(&parent, PARENT, &none, &left);
-	apply(&child, PARENT, &none, &freed); /* ignored: PARENT is not a child */
+	/* An event of PARENT is ignored: PARENT is not a child. */
+	apply(&child, PARENT, &none, &freed);
 	assert_int_equal(heritage_walk_freed(&child, &inheritance), 0);
 	assert_int_equal(inheritance.freed_in_child_cnt, 0);
 	apply(&child, CHILD, &none, &freed);
@@ -98,8 +98,8 @@ static void test_frees(void **state)
 	assert_int_equal(inheritance.freed_in_child_cnt, 1);
 	assert_int_equal(inheritance.freed_in_child[0].freed_ns, birth_ns + 300);
 	/*
-	 * If no child is known, the block is kept only while a fork that happened before the free
-	 * may still be reported.
+	 * Now no child is known. The block is kept only as long as the record of a fork before the
+	 * free may still arrive.
 	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);
@@ -131,7 +131,8 @@ static void test_noise(void **state)
 
 		apply(&heritage, CHILD, &none, &event);
 	}
-	assert_int_equal(heritage.awaited_cnt, 4096); /* the oldest elements were dropped */
+	/* The list was full, so its oldest elements were dropped. */
+	assert_int_equal(heritage.awaited_cnt, 4096);
 	assert_int_equal(heritage_walk(&heritage, &inheritance, UINT64_MAX), 0);
 	assert_int_equal(heritage_walk_freed(&heritage, &inheritance), 0);
 	inheritance_deinit(&inheritance);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests programs that connect to the listener but do not send exactly one descriptor. */
+/* Tests connections to the listener that do not send exactly one file descriptor. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void send_fds(int sock, size_t cnt)
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(cnt * sizeof(int));
-	memset(CMSG_DATA(header), 0, cnt * sizeof(int)); /* stdin, several times */
+	memset(CMSG_DATA(header), 0, cnt * sizeof(int)); /* sends stdin cnt times */
 	if (cnt) {
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(cnt * sizeof(int));
@@ -61,8 +61,8 @@ static size_t open_fds(void)
 }
 
 /*
- * A message is refused unless it has exactly one descriptor. The descriptors of a refused message
- * are closed.
+ * A message is refused unless it carries exactly one descriptor. The descriptors of a refused
+ * message are closed.
  */
 static void number_of_descriptors(void **state)
 {
@@ -89,7 +89,7 @@ static void number_of_descriptors(void **state)
 	listener_deinit(&listener);
 }
 
-/* Connections that send nothing do not keep other connections out. */
+/* Connections that send nothing do not block others. */
 static void silent_guests(void **state)
 {
 	int socks[LISTENER_GUESTS_MAX + 1], fd;

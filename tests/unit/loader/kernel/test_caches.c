@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests estimating the number of missed frees by the growth of slab caches. */
+/*
+ * Tests estimating the number of missed frees: blocks that are in the table, although their slab
+ * cache has not grown by as many objects.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,8 +91,8 @@ static void test_grown_by_as_much(void **state)
 }
 
 /*
- * CPUs keep free objects, which slabinfo counts as used. The blocks may have reused these objects,
- * so it is possible that no free was missed, and also that 300 were.
+ * The cache has not grown. CPUs keep free objects, which slabinfo counts as used: the 300 blocks
+ * may all be such objects, so between 0 and 300 frees were missed.
  */
 static void test_slack(void **state)
 {
@@ -102,8 +105,8 @@ static void test_slack(void **state)
 }
 
 /*
- * The cache shrinks because objects from before tracing are freed. The reported number of missed
- * frees is at most the number of shown blocks.
+ * The cache shrinks because objects from before tracing are freed. At most as many missed frees are
+ * reported as there are blocks in the report.
  */
 static void test_shrunk(void **state)
 {
@@ -117,8 +120,8 @@ static void test_shrunk(void **state)
 }
 
 /*
- * A site that uses several caches names only one of them. If the named one is a kmalloc cache, the
- * site is compared with all kmalloc caches, otherwise with all caches.
+ * A site with several caches has the name of one of them. If that is a kmalloc cache, the site's
+ * blocks are compared with the growth of all kmalloc caches, otherwise with that of all caches.
  */
 static void test_several(void **state)
 {
@@ -148,7 +151,7 @@ static void test_several(void **state)
 		assert_int_equal(users[i].unseen_frees, users[i].site == 3 ? 6000 : 0);
 }
 
-/* A cache that is not in slabinfo gives no estimate. */
+/* There is no estimate for a cache that is not in slabinfo. */
 static void test_unknown(void **state)
 {
 	struct cache_user user = {.cache = "gone", .bytes = 9000, .count = 900, .shown = 900};

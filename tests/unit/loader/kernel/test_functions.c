@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding functions in /proc/kallsyms, with valid and malformed lists. */
+/* Tests finding functions in /proc/kallsyms, with valid and malformed text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void test_tracing_frames(void **state)
 
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 5), 3);
 	assert_int_equal(kernel_functions_tracing_frames(&got, plain, 2), 0);
-	/* If every frame of a stack belongs to tracing itself, none is removed. */
+	/* If all frames of a stack belong to the tracing code, none of them is removed. */
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 3), 0);
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 0), 0);
 }
@@ -84,7 +84,7 @@ static void test_odd(void **state)
 	assert_int_equal(got.slab[0].end - got.slab[0].start, 65536);
 }
 
-/* More functions match than the tables can hold. */
+/* More functions match than the arrays of results can hold. */
 static void test_many(void **state)
 {
 	char *text = NULL;

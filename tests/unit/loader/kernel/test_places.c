@@ -16,8 +16,9 @@
 #define NONE MEMLEAK_VALUE_NONE
 
 /*
- * Types by letter: l long, i int, b bool, v void *, k struct kmem_cache *, p struct page *, f
- * function pointer, h struct callback_head *, L struct list_head *.
+ * BTF of a fake kernel with these types, by letter: l long, i int, b bool, v void *, k struct
+ * kmem_cache *, p struct page *, f function pointer, h struct callback_head *, L struct list_head
+ * *.
  */
 struct maker {
 	struct btf *btf;
@@ -81,8 +82,8 @@ static struct memleak_value_places places(const struct maker *maker)
 }
 
 /*
- * Linux 5.10: kmalloc and kmem_cache_alloc pass sizes but no cache; the percpu event has no call
- * site.
+ * Linux 5.10: the events of kmalloc and kmem_cache_alloc have sizes but no cache; the percpu event
+ * has no call site.
  */
 static void test_old(void **state)
 {
@@ -115,7 +116,7 @@ static void test_old(void **state)
 	btf__free(maker.btf);
 }
 
-/* Linux 6.0: both events pass the cache before the sizes. */
+/* Linux 6.0: the events of kmalloc and kmem_cache_alloc have the cache before the sizes. */
 static void test_between(void **state)
 {
 	struct maker maker = make();
@@ -132,8 +133,8 @@ static void test_between(void **state)
 }
 
 /*
- * Linux 6.1 and later: kmem_cache_alloc passes a cache instead of sizes, and kmalloc passes no
- * cache; the percpu event has a call site.
+ * Linux 6.1 and later: the event of kmem_cache_alloc has a cache instead of sizes, that of kmalloc
+ * has no cache, and the percpu event has a call site.
  */
 static void test_new(void **state)
 {
@@ -154,7 +155,7 @@ static void test_new(void **state)
 	btf__free(maker.btf);
 }
 
-/* Unknown layouts of arguments are refused. */
+/* Events whose arguments have an unknown layout are refused. */
 static void test_unknown(void **state)
 {
 	static const struct {
@@ -178,7 +179,7 @@ static void test_unknown(void **state)
 	}
 }
 
-/* Without percpu, unknown arguments of the events for percpu memory do not matter. */
+/* If per-CPU memory is not traced, the arguments of its events may be unknown. */
 static void test_without_percpu(void **state)
 {
 	struct maker maker = make();
@@ -213,8 +214,8 @@ static void test_rcu(void **state)
 }
 
 /*
- * Finds the array of pages among the arguments of the bulk page allocator; some kernels pass a list
- * before the array. Functions with an unknown name or signature are not hooked.
+ * Finds the argument of the bulk page allocator that is the array of pages; some kernels have a
+ * list before it. A function with an unknown name or signature is not hooked.
  */
 static void test_bulk_pages(void **state)
 {
@@ -249,7 +250,7 @@ static int add_variable(struct maker *maker, int type, const char *name)
 	return var;
 }
 
-/* The preemption count may be a per-CPU variable, a member of a per-CPU variable, or missing. */
+/* The preemption count may be a per-CPU variable, a member of one, or missing. */
 static void test_preempt_count(void **state)
 {
 	struct maker maker = make();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reading /proc/allocinfo, and finding what has grown most. */
+/* Tests reading /proc/allocinfo, and finding the names whose memory has grown most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,10 @@ static void assert_size(const struct named_sizes *sizes, size_t at, const char *
 	assert_int_equal(sizes->items[at].bytes, bytes);
 }
 
-/* A function in a header is listed once for each file that includes it. */
+/*
+ * A function in a header has one line for each file that includes it: the sizes of these lines are
+ * added.
+ */
 static void test_allocinfo(void **state)
 {
 	struct named_sizes got =
@@ -81,7 +84,7 @@ static void assert_growth(const struct kernel_growth *growth, const char *name, 
 	assert_int_equal(growth->grown_bytes, grown_bytes);
 }
 
-/* Names that are new have grown from nothing; names that shrank or are gone have not grown. */
+/* A name that is new has grown by its whole size. A name that shrank or is gone has not grown. */
 static void test_grown(void **state)
 {
 	struct named_sizes before = {0}, now = {0};
@@ -100,12 +103,12 @@ static void test_grown(void **state)
 	assert_growth(&got[0], "dentry", 9 * MIB, 6 * MIB);
 	assert_growth(&got[1], "new", MIB, MIB);
 	named_sizes_deinit(&before);
-	/* A table that could not be read when tracing began says nothing. */
+	/* No growth is known if the sizes could not be read when tracing began. */
 	assert_int_equal(named_sizes_grown(&before, &now, got), 0);
 	named_sizes_deinit(&now);
 }
 
-/* Growth counts from 64 KiB, and from 1 % of the largest growth. */
+/* Growth below 64 KiB, or below 1 % of the largest growth, is left out. */
 static void test_floors(void **state)
 {
 	struct named_sizes before = {0}, now = {0};
@@ -127,7 +130,7 @@ static void test_floors(void **state)
 	named_sizes_deinit(&now);
 }
 
-/* Keeps the largest growths, sorted, if there are too many. */
+/* If there are too many growths, the largest are returned, sorted by size. */
 static void test_most(void **state)
 {
 	struct named_sizes before = {0}, now = {0};
@@ -147,7 +150,7 @@ static void test_most(void **state)
 	named_sizes_deinit(&now);
 }
 
-/* It is not known whether the kernel can reclaim caches of which it says nothing. */
+/* If the kernel does not say whether a slab cache can be reclaimed, this is unknown. */
 static void test_unknown_reclaim(void **state)
 {
 	struct kernel_sizes before = {0}, now = {0};
@@ -163,7 +166,7 @@ static void test_unknown_reclaim(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* The kernel says of each of its slab caches, but of no line of code, whether it can reclaim it. */
+/* The kernel says for each slab cache whether it can be reclaimed, but not for a line of code. */
 static void test_known_reclaim(void **state)
 {
 	struct kernel_sizes before = {0}, now = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the symbol backend for kernel stacks on a fake kernel. */
+/* Tests how the kernel's part of the loader finds names for kernel stacks, on a fake kernel. */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
 #include "base/clock.h"
@@ -52,10 +52,7 @@ static void kernel_sites_alone(void **state)
 	open_fake(&symbols, symbolizer);
 	assert_int_equal(symbols.backend.prepare(&symbols.backend, all_sites, 3, IN_TIME), 0);
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[0]), "kernel", "second", 0x10);
-	/*
-	 * Frames are return addresses: the call before this address is still in the previous
-	 * function.
-	 */
+	/* A frame is a return address: the call before it is still in the previous function. */
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[1]), "kernel", "first", 0x100);
 	assert_nothing_there(look_up(&symbols, &sites[1], kernel_frames[2]));
 	assert_null(look_up(&symbols, &sites[0], user_frames[0]));
@@ -67,7 +64,7 @@ static void kernel_sites_alone(void **state)
 }
 
 /*
- * Checks that the reason for missing names is printed once, with the first report that lacks names.
+ * Checks that the reason for missing names is printed once, with the first report that lacks them.
  */
 static void says_why_there_are_no_names(const char *expected)
 {

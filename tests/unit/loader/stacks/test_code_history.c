@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests finding the file that was mapped at an address when a stack was walked, and marking frames
- * whose file is uncertain.
+ * whose file is uncertain. The history has the mappings of a process at each time they were read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@
 	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
 
 /*
- * Adds a list of mappings: a mapping of the program and, if `file` is not 0, a mapping of the file
- * with that number at the address of the library.
+ * Adds a list of mappings with a mapping of the program. If `file` is not 0, it also has a mapping
+ * of the file with this number at the address of the library.
  */
 static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 {
@@ -43,7 +43,7 @@ static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 	assert_int_equal(code_history_add(history, IMAGE, unloads, mappings, file ? 2 : 1), 0);
 }
 
-/* Resolves the frames of a stack in which the program calls the library. */
+/* Resolves the frames of a stack in which the program has called the library. */
 static struct memleak_stack *resolve(const struct code_history *history, uint16_t unloads,
 				     uint16_t known_unloads)
 {
@@ -86,8 +86,8 @@ static void same_time(void **state)
 }
 
 /*
- * A stack is walked after one list of mappings was read, and before the next one is read. Code that
- * is in both lists can be resolved if at most one unload happened between the two reads.
+ * A stack is walked between two reads of the mappings. If at most one unload happened between the
+ * reads, code that is in both lists can be resolved.
  */
 static void between(void **state)
 {
@@ -109,8 +109,8 @@ static void between(void **state)
 }
 
 /*
- * The first list was read during an unload: another library may have been mapped between the reads
- * of the two lists.
+ * The first list was read during an unload, so another library may have been mapped and unmapped
+ * before the second list was read.
  */
 static void in_the_midst(void **state)
 {
@@ -124,8 +124,8 @@ static void in_the_midst(void **state)
 }
 
 /*
- * The library in the stack is in neither list: it was loaded after the first list was read. In the
- * second list, another file is mapped at its address.
+ * The library in the stack is in neither list: it was loaded after the first list was read. The
+ * second list has another file at its address.
  */
 static void never_seen(void **state)
 {
@@ -139,7 +139,7 @@ static void never_seen(void **state)
 	code_history_deinit(&history);
 }
 
-/* Stacks walked before the first list was read, or after the last list was read. */
+/* A stack was walked before the first list was read, or after the last one. */
 static void one_side(void **state)
 {
 	struct code_history history = {0};
@@ -153,8 +153,8 @@ static void one_side(void **state)
 }
 
 /*
- * The walk used the unwind table of the file that was mapped earlier at the same address, so
- * callers found with that table are dropped.
+ * The walk used the unwind table of the file that was mapped at this address before, so the callers
+ * found with this table are dropped.
  */
 static void mistaken(void **state)
 {
@@ -167,13 +167,13 @@ static void mistaken(void **state)
 	assert_int_equal(stack->frame_cnt, 1);
 	assert_int_equal(stack->end, UNWIND_END_NO_RULE);
 	assert_true(stack->frames[0] == PLACE(3, 0x10));
-	/* Loading the same file again makes no difference. */
+	/* If the same file is loaded again at its address, the walk used the right table. */
 	add(&history, 4, 3);
 	assert_frames(resolve(&history, 4, 2), PLACE(3, 0x10), PLACE(1, SIZE));
 	code_history_deinit(&history);
 }
 
-/* Stacks keep only 16 bits of the unload count. */
+/* A stack has only the low 16 bits of the number of unloads. */
 static void wrapped(void **state)
 {
 	struct code_history history = {0};
@@ -187,7 +187,8 @@ static void wrapped(void **state)
 }
 
 /*
- * The address of an interrupted frame is looked up unchanged, and the frame stays marked as exact.
+ * The address of an interrupted frame is no return address: it is looked up unchanged, and the
+ * frame stays marked as exact.
  */
 static void interrupted(void **state)
 {
@@ -207,7 +208,7 @@ static void interrupted(void **state)
 	code_history_deinit(&history);
 }
 
-/* Old lists of mappings are dropped to limit the use of memory. */
+/* Old lists of mappings are dropped to limit memory use. */
 static void bounded(void **state)
 {
 	struct code_history history = {0};
@@ -221,8 +222,8 @@ static void bounded(void **state)
 }
 
 /*
- * After old lists of an image were removed to limit memory, its oldest list says nothing about
- * stacks that were walked before that list was read. Other images are not affected.
+ * Once old lists of an image (a program since its exec) were dropped, stacks that were walked
+ * before the oldest remaining list cannot be resolved. Other images are not affected.
  */
 static void forgotten(void **state)
 {
@@ -233,7 +234,7 @@ static void forgotten(void **state)
 	assert_frames(resolve(&history, 10, 10), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	assert_frames(resolve(&history, 4999, 4999), PLACE(2, 0x10), PLACE(1, SIZE));
-	/* The mappings that the walk used are lost, so its callers are not certain. */
+	/* The list with the mappings that the walk used was dropped, so callers are uncertain. */
 	assert_int_equal(resolve(&history, 4999, 10)->frame_cnt, 1);
 	code_history_drop(&history, IMAGE);
 	add(&history, 2, 2);
@@ -253,7 +254,10 @@ static void forgotten_of_others(void **state)
 	code_history_deinit(&history);
 }
 
-/* Returns a stack whose first frame was in code unknown to memleak when the stack was walked. */
+/*
+ * Returns a stack whose innermost frame was in code that memleak did not know when the stack was
+ * walked.
+ */
 static struct memleak_stack *follow(uint64_t addr)
 {
 	static union {

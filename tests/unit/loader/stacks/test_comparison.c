@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests comparing two walks of a stack, and the text of the result. Every wrong frame must be
- * found.
+ * Tests comparing two walks of a stack, and the text about the result. A difference in any frame
+ * must be found.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void equal_stacks(void **state)
 		     AGREEMENT_SAME, 4, 4);
 }
 
-/* A wrong frame is found at any depth and with any reason for the end of the walk. */
+/* A wrong frame is found at any depth, however the walk ended. */
 static void falsified_frame(void **state)
 {
 	for (size_t at = 1; at < WALKED_CNT; at++) {
@@ -74,7 +74,7 @@ struct ends {
 	enum agreement_verdict verdict;
 };
 
-/* The frames that both walks found are equal: the verdict depends only on how the walks ended. */
+/* All frames that both walks have are equal, so the result depends only on how the walks ended. */
 static void ends_compared(void **state)
 {
 	static const struct ends ends[] = {
@@ -85,7 +85,7 @@ static void ends_compared(void **state)
 		{5, UNWIND_END_COMPLETE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_NO_CODE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_TRUNCATED, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
-		/* At least one walk failed, so the verdict is which of the walks finished. */
+		/* At least one walk failed: the result says which of the walks finished. */
 		{5, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_COMPLETE, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
@@ -95,11 +95,11 @@ static void ends_compared(void **state)
 		{3, UNWIND_END_READ, 5, WALKER_BEYOND, AGREEMENT_ONLY_WALKER},
 		{3, UNWIND_END_NO_CODE, 4, WALKER_FAILED, AGREEMENT_NEITHER},
 		{4, UNWIND_END_NO_CODE, 3, WALKER_FAILED, AGREEMENT_NEITHER},
-		/* A walk was truncated at the maximum depth. This is not a difference. */
+		/* One walk was truncated at the maximum depth, which is not a difference. */
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FINISHED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FAILED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_LIMIT, AGREEMENT_SAME},
-		/* The copied stack was too small. */
+		/* libdwfl's walk reached the end of the part of the stack that was copied. */
 		{5, UNWIND_END_COMPLETE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_NO_CODE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
@@ -136,10 +136,7 @@ static void assert_text(const struct comparison *comparison, const char *want)
 	free(text);
 }
 
-/*
- * The text has the number of wrong frames. The place where the two walks begin to differ is
- * recorded.
- */
+/* The text has the number of wrong frames, and the frame from which on the walks differ. */
 static void difference_said(void **state)
 {
 	struct walker_stack walker = walker_of(WALKED_CNT, WALKER_FINISHED);

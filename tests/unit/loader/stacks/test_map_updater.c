@@ -87,8 +87,8 @@ static void none_is_mixed_up(void **state)
 }
 
 /*
- * Maximum number of times that threads block for each update. One thread blocks to wait for work
- * and for the kernel's readers. If all idle threads woke up, they would block more often.
+ * Maximum number of times that threads block for each update: one thread waits for work and for the
+ * kernel's readers of the map. If all idle threads woke up, there would be more.
  */
 #define BLOCKS_MAX 8
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which processes' scripts have frames that can be read, and that names are found later if
- * they could not be read in time. scripts.c is included, to replace what reads files and memory.
+ * Tests in which processes script frames can be read, and that names that could not be read in time
+ * are read later. Includes scripts.c, to replace its functions that read files and memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define IMAGE 7
 #define FILE_NUMBER 3
 
-/* Status of the next reads, and the number of reads. */
+/* Result of the next reads, and the number of reads so far. */
 static int status;
 static unsigned int read_cnt;
 
@@ -62,7 +62,7 @@ static bool add(struct scripts *scripts)
 static const struct script_frames frames = {
 	.cnt = 2, .items = {{.code = 0x1000, .cookie = 5}, {.code = 0x2000, .cookie = 6}}};
 
-/* Returns the outer frame of the script in a stack without native frames. */
+/* Returns the outer one of the two script frames, in a stack without native frames. */
 static uint64_t merged(const struct scripts *scripts)
 {
 	const struct memleak_stack stack = {0};
@@ -89,7 +89,10 @@ static void obstacles(void **state)
 #endif
 }
 
-/* A file that is not read in time is read again, but not forever. */
+/*
+ * An interpreter's file that was not read in time is read again, but only a limited number of
+ * times.
+ */
 static void slow_file(void **state)
 {
 	struct scripts *scripts = *state;
@@ -109,7 +112,10 @@ static void slow_file(void **state)
 	assert_int_equal(read_cnt, ATTEMPTS_MAX);
 }
 
-/* A name that is not read in time is read after a pause, and shown in stacks that were merged. */
+/*
+ * A name that was not read in time is read again after a pause. Frames returned before the pause
+ * then have the name.
+ */
 static void slow_name(void **state)
 {
 	struct scripts *scripts = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the limits on the time that slow work may take for each user. */
+/* Tests the limits on the time that memleak spends on slow work for the processes of each user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,10 @@
 
 enum { HOSTILE = 1000, OTHER = 1001 };
 
-/* A user who takes more than the budget must wait for a while. Other users need not wait. */
+/*
+ * If work for a user takes more than the user's budget, the user gets no more of it for a while.
+ * Other users are not affected.
+ */
 static void one_user(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -30,7 +33,7 @@ static void one_user(void **state)
 	assert_true(user_budgets_should_log(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_should_log(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_should_log(&budgets, OTHER, BUDGET_TABLES));
-	/* A budget refills even if it is checked at short intervals. */
+	/* The budget is refilled even if it is checked at short intervals. */
 	for (int i = 0; i < 9; i++)
 		assert_false(user_budgets_has_time(&budgets, HOSTILE, now_ns += SECOND_NS));
 	assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
@@ -38,8 +41,8 @@ static void one_user(void **state)
 }
 
 /*
- * If reading a user's memory has hung, memory of that user is not read for a while. Each further
- * hang makes that time longer.
+ * After a read of a user's memory has hung, the user's memory is not read for a while. Each further
+ * hang doubles this time.
  */
 static void hangs(void **state)
 {
@@ -70,8 +73,8 @@ static void usual(void **state)
 }
 
 /*
- * After a wait that was longer than usual, memleak waits for no user's files during a pause, which
- * is as long as the excess time. For the user who caused the wait, the pause is twice as long.
+ * After an unusually long wait for a user's files, no user's files are waited for during a pause as
+ * long as the excess time. For the user who caused the wait, the pause is twice as long.
  */
 static void pauses(void **state)
 {
@@ -90,7 +93,7 @@ static void pauses(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* The waits for many users add up to no more than the wait for a single user. */
+/* Waits for many users together take hardly longer than one wait for a single user. */
 static void many_users(void **state)
 {
 	struct user_budgets budgets = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which mappings libdwfl's helper keeps. */
+/* Tests which mappings are kept in the helper that walks stacks with libdwfl. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 
 #include "loader/stacks/walker_spaces.h"
 
-/* Mappings that a stack has needed since the last report stay, and need not be sent again. */
+/*
+ * Mappings needed by a stack since the last report are kept in the helper, so they need not be sent
+ * again.
+ */
 static void needed_mappings_stay(void **state)
 {
 	struct walker_code_space space = {.pid = 1, .generation = 7};

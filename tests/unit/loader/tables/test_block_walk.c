@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which runs collect the births of blocks. */
+/* Tests with which options the allocation times of blocks are collected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,10 @@ static bool collects_births(const struct options *opts)
 	return walker.sites.has_births;
 }
 
-/* HTML pages chart blocks by allocation time. A page may be made from a recording later. */
+/*
+ * Allocation times are collected for HTML reports, and for recordings, from which an HTML report
+ * may be made later.
+ */
 static void births_for_pages(void **state)
 {
 	assert_false(collects_births(&(struct options){.format = FORMAT_TEXT}));

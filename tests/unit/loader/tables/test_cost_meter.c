@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the cost per call, and the tracing cost between two reports. */
+/* Tests the measured cost of a traced call, and the cost of tracing between two reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,8 +70,8 @@ static void costs_are_of_one_interval(void **state)
 }
 
 /*
- * When a process ends, its CPU time disappears from the sum. If the sum has fallen, the cost is
- * unknown.
+ * When a process ends, its CPU time is no longer in the sum over all processes. If the sum has
+ * fallen, the cost is unknown.
  */
 static void less_cpu_time_than_before_is_not_known(void **state)
 {

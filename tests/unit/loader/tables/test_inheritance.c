@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the blocks of fork descendants against a model that copies all blocks at each fork. */
+/*
+ * Tests which blocks the descendants of a forked process have, against a model that copies all
+ * blocks at each fork.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,19 +18,21 @@
 #define PLACES 12
 #define FREED_MAX 4096
 
-/* The block at an address. birth_ns is 0 if there is no block. */
+/* A block in the model. birth_ns: 0 if there is no block. */
 struct held {
 	uint64_t birth_ns;
-	uint32_t owner; /* image that allocated the block */
+	uint32_t owner; /* process image that allocated the block */
 };
 
 struct model {
 	struct inheritance inheritance;
 	uint64_t now_ns;
-	uint32_t image_cnt; /* number of images so far, including ended ones; numbered from 1 */
+	/* number of process images so far, numbered from 1; includes ended ones */
+	uint32_t image_cnt;
 	bool there[IMAGES + 1];
 	struct held held[IMAGES + 1][PLACES];
-	struct held kept[IMAGES + 1][PLACES]; /* blocks that an image allocated and has not freed */
+	/* blocks that each image has allocated itself and not freed */
+	struct held kept[IMAGES + 1][PLACES];
 	uint64_t freed_in_child_ns[IMAGES + 1][PLACES];
 	struct inherited_block freed[FREED_MAX];
 	size_t freed_cnt;
@@ -104,8 +109,8 @@ static int share(void *arg, uint32_t descendant, const struct inherited_block *b
 }
 
 /*
- * Adds the results of a read of the tables: live blocks, freed blocks and frees by children. Some
- * results are added twice.
+ * Adds what a read of the tables returns: live blocks, freed blocks, and frees by children. Adds
+ * some of it twice.
  */
 static void add_all(struct model *model)
 {
@@ -211,7 +216,7 @@ static void test_random(void **state)
 	}
 }
 
-/* The record of a fork is dropped when no descendant is left. */
+/* The record of a fork is dropped once all descendants have ended. */
 static void test_forgotten(void **state)
 {
 	static struct model model;

@@ -39,13 +39,13 @@ static void test_take_and_put(void **state)
 	assert_int_equal(frames.items[0].code, 104);
 	assert_int_equal(frames.items[0].instr, 105);
 	assert_int_equal(frames.items[1].code, 106);
-	/* Puts the script frames back into a stack with fewer native frames. */
+	/* Puts the script frames back after the stack has lost one of its native frames. */
 	room.stack.frame_cnt = 3;
 	script_frames_put(&frames, DEPTH, &room.stack);
 	assert_int_equal(room.stack.script_cnt, 2);
 	assert_int_equal(room.stack.frames[3], 104);
 	assert_int_equal(room.stack.frames[6], 107);
-	/* The native frames leave room for one script frame only. */
+	/* Only one of the script frames fits behind the native frames. */
 	room.stack.frame_cnt = 5;
 	script_frames_put(&frames, DEPTH, &room.stack);
 	assert_int_equal(room.stack.script_cnt, 1);
@@ -66,7 +66,10 @@ static void test_no_room(void **state)
 	assert_int_equal(room.stack.script_cnt, 0);
 }
 
-/* Stacks that differ only in a mark of a script frame have different hashes. */
+/*
+ * Stacks have different hashes if they differ in any field of a script frame, or in one of its
+ * marks.
+ */
 static void test_hash(void **state)
 {
 	struct script_frames frames = {.items = {{.code = 16, .instr = 4}}, .cnt = 1};

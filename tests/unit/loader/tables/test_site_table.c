@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that sites are dropped with their processes, and that each walk begins with empty sums. */
+/*
+ * Tests that sites are dropped when their exec image is dropped, and that each walk of the blocks
+ * begins with empty sums.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +60,7 @@ static void test_sums_are_of_one_walk(void **state)
 	site_table_deinit(&table);
 }
 
-/* Births take memory only if a report shows them. */
+/* Memory for allocation times is used only if a report shows them. */
 static void test_births_on_request(void **state)
 {
 	const struct block block = {.size = 100};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests table sizes: sizes set by options are kept, and all other sizes are chosen to fit into
- * memory.
+ * Tests the sizes of BPF maps: sizes set by options are used unchanged, and all other sizes are
+ * chosen to fit into memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>

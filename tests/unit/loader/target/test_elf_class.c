@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the class (32 or 64 bits) of ELF files, and refusing files that are not ELF. */
+/* Tests reading the class (32 or 64 bits) of ELF files, and refusing files that are not ELF. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

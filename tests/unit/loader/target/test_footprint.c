@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which processes count as stopped, and which shared memory they hold. */
+/* Tests which processes count as stopped, and which shared memory counts as memory of a process. */
 #include "loader/target/footprint.h"
 
 #include <fcntl.h>
@@ -99,8 +99,8 @@ static void stopped_by_memleak(void **state)
 }
 
 /*
- * Open files in memory count even if they are not mapped, except for the excluded file. System V
- * segments count while no process has attached them.
+ * Open files on tmpfs count even if they are not mapped, except for the excluded file. System V
+ * segments count even if no process has attached them.
  */
 static void shared_memory_that_is_not_mapped(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the images of processes, from hand-made records: order, overlaps, limits and losses. */
+/*
+ * Tests the history of the programs that processes run (images), from hand-made records: order,
+ * overlaps, limits and losses.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,10 +83,7 @@ static void exit_thread(pid_t pid, pid_t tid)
 	apply((struct map_record){.kind = MAP_RECORD_EXIT, .pid = pid, .tid = tid});
 }
 
-/*
- * Returns a process's mappings as text, in pages, such as "1-3:/a 3-4:"; "unknown" if they are not
- * known.
- */
+/* Returns the mappings of a process as text, in pages, such as "1-3:/a 3-4:", or "unknown". */
 static const char *maps_at(pid_t pid, uint64_t at_ns)
 {
 	static char text[1 << 20];
@@ -150,7 +150,7 @@ static void later_ones_replace(void **state)
 	assert_string_equal(maps_of(7), "0-100:/f");
 }
 
-/* Compares random mappings with a model that has one entry for each page. */
+/* Makes random mappings. Compares the table with a model that has one entry for each page. */
 static void random_mappings(void **state)
 {
 	enum { PAGES = 64 };
@@ -312,8 +312,8 @@ static void lists_are_bounded(void **state)
 	proc_maps_deinit(&maps);
 	assert_int_equal(table.lost, 0);
 	/*
-	 * Once all mappings in an image's list are of files, further mappings are dropped and
-	 * counted as lost.
+	 * The list of an image is now full, and all mappings in it are of files: another mapping is
+	 * dropped and counted as lost.
 	 */
 	for (uint64_t i = 0; i < IMAGE_MAPS_MAX - FILES; i++)
 		map_pages(7, 100000 + i * 2, 1, 9, "/file");
@@ -343,7 +343,7 @@ static void memory_is_bounded(void **state)
 	assert_string_not_equal(maps_of(1), "unknown");
 	assert_string_not_equal(maps_of(100), "unknown");
 	assert_string_equal(maps_of(2), "unknown");
-	/* A process whose mappings exceed the limit loses all of its mappings. */
+	/* If a process has more mappings than the limit, all its mappings become unknown. */
 	for (uint64_t i = 0; i < 400; i++)
 		map_pages(1, 1000 + i, 1, 1, path);
 	assert_true(table.bytes <= table.bytes_max);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what can be read of a process whose memory map is locked, or whose file is leased. */
+/*
+ * Tests what can be read of a process while reads of its mappings hang, or while a file that it
+ * maps is leased.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +28,7 @@
 
 struct locked {
 	pid_t pid;
-	int pipe_fds[2]; /* the process is locked until the second descriptor is closed */
+	int pipe_fds[2]; /* pipe; reads of the process hang until its write end is closed */
 	struct symbolizer *sym;
 };
 
@@ -34,7 +37,7 @@ static int block(int fd, void *data)
 	return (int)read(fd, data, 1);
 }
 
-/* Starts a process that stops itself, and locks it. shell: the process runs a shell. */
+/* Starts a process that stops itself, and makes reads of it hang. shell: the process is a shell. */
 static int start(void **state, bool shell)
 {
 	static const struct limited_function function = {.run = block, .size = 1};
@@ -75,7 +78,7 @@ static int tear_down(void **state)
 	return waitpid(locked->pid, NULL, 0) == locked->pid ? 0 : -1;
 }
 
-/* Unlocks the process, and waits until its mappings can be read. */
+/* Ends the hanging read, and waits until the process's mappings can be read. */
 static void unlock(struct locked *locked, struct proc_maps *ret)
 {
 	int err;
@@ -124,7 +127,10 @@ static uint64_t code_of(const struct proc_maps *maps, const char *path)
 	return 0;
 }
 
-/* The shell's file, such as "dash", is known as "sh". */
+/*
+ * The shell was started as "sh", but its file has another name, such as "dash". Both names are
+ * found, although they could not be read at first.
+ */
 static void name_is_read_later(void **state)
 {
 	struct locked *locked = *state;
@@ -153,7 +159,10 @@ static void name_is_read_later(void **state)
 	symspace__free(space);
 }
 
-/* A lease on a file lasts as long as its holder likes: it is no reason to try again. */
+/*
+ * A lease on a file may last for ever. Opening the file must fail with -EBUSY, not with -EAGAIN,
+ * which would mean to try again.
+ */
 static void leased_file(void **state)
 {
 	FILE *file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests mappings of real processes, most of which have ended by the time of the query. Needs root.
+ * Tests following the mappings of real processes, most of which have ended when their mappings are
+ * queried. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,19 +32,19 @@
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 /*
- * Maximum time between reads of the rings, in milliseconds. Must be short, as events of all
- * programs on the machine fill the rings.
+ * Maximum time between two reads of the ring buffers, in milliseconds. Short, as events of all
+ * programs on the machine fill them.
  */
 #define LOOK_MS 2
 
 /*
- * Mapping events, and a real-time thread that reads them. A busy machine must not delay the thread,
- * or the rings would overflow.
+ * Mapping events, and a real-time thread that reads them. On a busy machine a thread of normal
+ * priority would be late, and the ring buffers would overflow.
  */
 struct watch {
 	struct map_events *events; /* mapping events; NULL if not available */
 	pthread_t reader;
-	bool reads; /* true if the thread runs */
+	bool reads; /* true if the thread was started */
 	atomic_bool ends;
 };
 
@@ -59,7 +60,7 @@ static void *read_events(void *arg)
 	return NULL;
 }
 
-/* Starts the reader. Without permission for real-time priority it gets the default priority. */
+/* Starts the thread that reads events, with real-time priority if this is permitted. */
 static int start_reader(struct watch *watch)
 {
 	const struct sched_param first = {.sched_priority = 1};
@@ -124,7 +125,7 @@ static struct watch *watch_of(void **state)
 	return watch;
 }
 
-/* Stops the reader and reads the remaining events. Returns the mapping events. */
+/* Stops the thread and reads the remaining events. Returns the events. */
 static struct map_events *end_watch(struct watch *watch)
 {
 	end_reader(watch);
@@ -170,10 +171,10 @@ static const struct mapping *find_path(const struct proc_maps *maps, const char 
 }
 
 /*
- * Returns the highest end address with which a mapping may be recorded. The dynamic linker maps the
- * whole file with the permissions of its first segment, then maps the other segments over that.
- * Only executable mappings are recorded, so an executable first segment may be recorded with the
- * following data segments included.
+ * Returns the highest end address with which a mapping may be recorded. The dynamic linker first
+ * maps the whole file with the permissions of its first segment, then maps the other segments over
+ * that. As only executable mappings are recorded, an executable first segment may be recorded
+ * together with the data segments behind it.
  */
 static uint64_t recorded_end_max(const struct proc_maps *real, const struct mapping *mapping)
 {
@@ -256,7 +257,7 @@ static void many_that_ended(void **state)
 	pid_t pids[CNT];
 
 	/*
-	 * The reader runs at the same time, so events of different CPUs may be read in any order.
+	 * The thread reads events meanwhile, so events of different CPUs may be read in any order.
 	 */
 	for (int i = 0; i < CNT; i++)
 		pids[i] = start_true(i % cpu_cnt);
@@ -289,7 +290,8 @@ static void many_that_ended(void **state)
 }
 
 /*
- * A shell executes "true": the process has two images, and the time of a query selects one of them.
+ * A shell calls exec() to run "true": the process runs two programs in turn, and the time of a
+ * query selects one of them.
  */
 static void image_of_a_time(void **state)
 {
@@ -316,7 +318,7 @@ static void image_of_a_time(void **state)
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), 0);
 	assert_non_null(find_path(&maps, "/bin/true"));
 	proc_maps_deinit(&maps);
-	/* At these times the process had no image: after its end, and before its start. */
+	/* No program is found for a time after the process's end or before its start. */
 	assert_int_equal(map_events__maps(events, pid, clock_ns(CLOCK_MONOTONIC), &maps), -ENOENT);
 	assert_int_equal(map_events__maps(events, pid, 1, &maps), -ENOENT);
 }
@@ -338,7 +340,7 @@ static void map_code(void)
 }
 
 /*
- * Runs in the child of fork_has_its_parents(). Maps code, and forks a grandchild that maps more
+ * The child that fork_has_its_parents() starts. Maps code, and forks a grandchild that maps more
  * code.
  */
 static int fork_child(void)
@@ -411,7 +413,7 @@ static void fork_has_its_parents(void **state)
 	proc_maps_deinit(&of_child);
 }
 
-/* Finds a function of a library in a process that has ended. */
+/* Finds a function in a library of a process that has ended. */
 static void names_of_one_that_ended(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -446,7 +448,10 @@ static void names_of_one_that_ended(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/* Processes started before events were recorded, such as this test, are unknown. */
+/*
+ * Nothing is known about processes that were started before events were recorded, such as this
+ * test.
+ */
 static void nothing_of_those_before(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));
@@ -465,8 +470,8 @@ static void nothing_of_those_before(void **state)
 }
 
 /*
- * Fills the ring of the current CPU. The last records are the shortest possible, so that no record
- * of any kind fits afterwards.
+ * Fills the ring buffer of the current CPU. The last records are the shortest possible, so that
+ * afterwards no record of any kind fits.
  */
 static void fill_ring(void)
 {
@@ -486,8 +491,8 @@ static void fill_ring(void)
 }
 
 /*
- * Without a reader the ring overflows: the loss is counted, and no wrong mappings are returned
- * afterwards.
+ * Nobody reads the ring buffer, so it overflows: the loss must be counted, and no wrong mappings
+ * may be returned afterwards.
  */
 static void losses_are_counted(void **state)
 {

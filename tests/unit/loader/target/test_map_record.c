@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests parsing of mapping records, and reading of the ring that contains them. Some of the records
- * and rings are corrupt.
+ * Tests parsing of mapping records, and reading them from a ring buffer. Some of the records and
+ * buffers are corrupt.
  */
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -176,7 +176,7 @@ static void processes(void **state)
 	assert_int_equal(record.lost, 1000);
 }
 
-/* Parses records of any length: nothing is read beyond the end of the record. */
+/* Parses records of any length: nothing may be read beyond the end of a record. */
 static void odd_lengths(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests lists of mapped ranges with examples, and with a model that stores the site of each page.
+ * Tests lists of mapped ranges with examples, and against a model: an array with the site of each
+ * page.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 	assert_int_equal(ranges->items[i].site, site);
 }
 
-/* The number of ranges is limited. A range that replaces another one still fits. */
+/* The number of ranges is limited. At the limit, a range can still replace another one. */
 static void test_limit(void **state)
 {
 	struct range one_more = page_range(2, 1, 9);
@@ -77,7 +78,7 @@ static void test_reconcile(void **state)
 {
 	/*
 	 * Private anonymous memory: pages 0 to 2 (page 2 has a name), page 6 (a huge page) and
-	 * pages 9 to 19. Page 4 is from a file, and page 5 is shared.
+	 * pages 9 to 19. Page 4 is mapped from a file, and page 5 is shared.
 	 */
 	struct mapping mappings[] = {
 		{.start = BASE, .end = BASE + 2 * PAGE, .path = ""},
@@ -136,8 +137,8 @@ static void assert_kind(const struct ranges *ranges, size_t i, uint32_t kind)
 }
 
 /*
- * Parts of a reservation become accessible and inaccessible again. A mapping that was accessible
- * from the start always counts as memory.
+ * Parts of reserved address space become accessible and inaccessible again. A mapping that was
+ * accessible from the start always counts as memory.
  */
 static void test_reserved(void **state)
 {
@@ -209,7 +210,7 @@ static void test_front_middle_tail(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* A range keeps the length that was requested, although the kernel unmaps whole pages. */
+/* A range has the length that the program requested, although the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
 	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0, 0, false};
@@ -225,8 +226,8 @@ static void test_odd_length(void **state)
 }
 
 /*
- * Calls of munmap() that the kernel refuses must not take pages out of the list, and undoing them
- * must not put pages back over a newer mapping.
+ * If the kernel refuses a munmap(), no pages may be missing in the list afterwards, and a mapping
+ * made meanwhile must not be overwritten.
  */
 static void test_refused(void **state)
 {
@@ -277,12 +278,12 @@ static void test_failed_unmap(void **state)
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 2 * PAGE, 3 * PAGE, false), 0);
 	assert_int_equal(ranges.cnt, 2);
 	/*
-	 * Another thread unmaps a page. If the first unmap then fails, the second one must stay in
-	 * effect.
+	 * Thread 8 unmaps a page between the start and the failure of thread 7's munmap(): that
+	 * page must stay unmapped.
 	 */
 	assert_int_equal(ranges_take(&ranges, 8, BASE + 8 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_untake(&ranges, 7), 0);
-	/* The range is whole again, except for the page that the other thread has unmapped. */
+	/* The range is complete again, except for the page that thread 8 has unmapped. */
 	assert_int_equal(ranges.cnt, 2);
 	assert_item(&ranges, 0, 0, 8, 1);
 	assert_item(&ranges, 1, 9, 1, 1);
@@ -290,8 +291,8 @@ static void test_failed_unmap(void **state)
 }
 
 /*
- * Two pieces of one mapping are adjacent again after moves. If an unmap of both fails, they stay
- * separate.
+ * A mapping was split by moves, and its two pieces are adjacent again. If a munmap() of both pieces
+ * fails, they stay two ranges.
  */
 static void test_failed_unmap_of_pieces(void **state)
 {
@@ -333,7 +334,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, true), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, 2 * PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* An untracked mapping is moved over a tracked mapping. */
+	/* A mapping that is not in the list is moved over one that is. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 500 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
@@ -342,8 +343,8 @@ static void test_moved(void **state)
 }
 
 /*
- * Sampling depends on the size of the original mapping. Its pieces store that size even after they
- * are cut, moved or grown, and after an unmap fails.
+ * Sampling depends on the size of the whole mapping. Its pieces keep this size when they are cut,
+ * moved or grown, and when a munmap() fails.
  */
 static void test_pieces_know_the_whole(void **state)
 {
@@ -364,7 +365,7 @@ static void test_pieces_know_the_whole(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Addresses and lengths come from the target and must not overflow. */
+/* Addresses and lengths come from the traced program: computing with them must not overflow. */
 static void test_absurd(void **state)
 {
 	struct ranges ranges;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reading the open descriptors of this process, and of one that has ended. */
+/* Tests reading the open descriptors of this process and of an ended process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -30,7 +30,10 @@ static void own(void **state)
 	bits_deinit(&open);
 }
 
-/* First the process is a zombie, which has no descriptors. Then it is gone. */
+/*
+ * The child is at first a zombie, which has no descriptors. Once it is reaped, there is no such
+ * process.
+ */
 static void ended(void **state)
 {
 	struct bits open = {0};

@@ -9,7 +9,7 @@
 
 #include "loader/target/process_tree.h"
 
-/* Pids wrap around: a parent's pid may be higher than its child's. */
+/* Pids wrap around, so a parent's pid may be higher than the pid of its child. */
 static void finds_all_generations(void **state)
 {
 	static const pid_t given[] = {100};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Facts learned from /proc or a pidfd apply only after all earlier records have been read. */
+/*
+ * Tests that a fact read from /proc or from a pidfd is applied only after all records from before
+ * that time have been read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +62,10 @@ static void ends(void **state)
 	process_table_deinit(&world.set.table);
 }
 
-/* The process has moved a tracked mapping, but the record of the move has not been read yet. */
+/*
+ * /proc shows that the process has moved a tracked mapping, but the record of the move has not been
+ * read yet: the mapping must not be dropped.
+ */
 static void compares(void **state)
 {
 	const struct range range = {.start = PAGE, .end = 2 * PAGE, .placed_ns = 1};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests finding names for many processes while the helper hangs: all processes share one deadline.
+ * Tests looking up names for many processes while the helper hangs: all processes together have one
+ * deadline.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -84,7 +85,9 @@ static void free_world(struct world *world)
 
 static pid_t helper;
 
-/* Resumes the helper after the wait for the first process's names. */
+/*
+ * A progress function that resumes the helper once the wait for the first process's names is over.
+ */
 static void let_go_on(const char *path, int percent)
 {
 	if (!path)
@@ -126,8 +129,8 @@ static void one_deadline_for_all_processes(void **state)
 			 0);
 	assert_true((clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000 >= WITHIN_MS - 50);
 	/*
-	 * If each process had its own deadline, all processes but the first would have names now,
-	 * as the helper runs again.
+	 * The helper runs again. If each process had its own deadline, all processes but the first
+	 * would have names now.
 	 */
 	assert_int_equal(count_named(&world, &symbols), 0);
 	assert_int_equal(
@@ -136,7 +139,7 @@ static void one_deadline_for_all_processes(void **state)
 	free_world(&world);
 }
 
-/* A frame with the value 0 is looked up, although unused slots of a table contain zeros. */
+/* A frame of value 0 is looked up, although 0 also marks unused slots of a hash table. */
 static void frame_0(void **state)
 {
 	struct user_symbols symbols;

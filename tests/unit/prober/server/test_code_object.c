@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the reader of CPython's code objects on a piece of memory made by hand. */
+/* Tests reading CPython's code objects, from fake memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define MEMORY 0x7f0000001000ULL
 
-/* Offsets of the objects in the memory. */
+/* Offsets of the code object and of its parts in the fake memory. */
 #define CODE 0
 #define NAME 512
 #define PATH 1024
@@ -53,7 +53,10 @@ static void put_string(struct fake *fake, size_t at, const void *text, size_t cn
 	memcpy(fake->bytes + at + (is_ascii ? layout->ascii : layout->other), text, cnt * width);
 }
 
-/* Makes the code object of a function: remember() in app.py, which begins at line 10. */
+/*
+ * Makes a code object: the function remember() in app.py, which begins at line 10. `lines` is its
+ * line table.
+ */
 static void make(struct fake *fake, const uint8_t *lines, size_t len)
 {
 	*fake = (struct fake){0};
@@ -91,7 +94,8 @@ static int read_code(struct fake *fake, uint32_t cookie, struct code_object *ret
 }
 
 /*
- * Two code units on line 10, one on line 12, one without a line, three on line 9, one on line 109.
+ * A line table: two code units of line 10, one of line 12, one without a line, three of line 9, one
+ * of line 109.
  */
 static const uint8_t lines[] = {
 	0x80 | 0 << 3 | 1,
@@ -136,7 +140,7 @@ static void test_lines(void **state)
 	for (uint32_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		assert_int_equal(code_object_line(&code, layout, layout->instructions + 2 * i),
 				 wanted[i]);
-	/* An offset before the first instruction gives the first line of the function. */
+	/* For an offset before the first instruction, the line is the function's first line. */
 	assert_int_equal(code_object_line(&code, layout, layout->instructions - 2), 10);
 	code_object_deinit(&code);
 }
@@ -161,7 +165,7 @@ static void test_wide_strings(void **state)
 	code_object_deinit(&code);
 }
 
-/* A different code object at the same address is not mistaken for the expected one. */
+/* A changed code object at the same address is recognised: its cookie differs. */
 static void test_stale(void **state)
 {
 	struct code_object code;
@@ -175,8 +179,8 @@ static void test_stale(void **state)
 }
 
 /*
- * A code object with another name is told apart though it has the same counts and lines, and all
- * its parts are at the same addresses: by the hash of the name, or by its number.
+ * A code object with another name is recognised even if all its counts, lines and addresses of
+ * parts are the same: by the hash of the name, or by the object's number in CPython 3.12.
  */
 static void test_stale_alike(void **state)
 {
@@ -196,13 +200,15 @@ static void test_stale_alike(void **state)
 }
 
 /*
- * Memory that is not resident reads as zeros. A code object that is partly resident has no cookie.
+ * Memory that is not resident reads as zeros. There is no cookie for a code object that is partly
+ * not resident.
  */
 static void test_not_resident(void **state)
 {
 	static const struct {
 		size_t at, len;
-		bool has_number; /* the cookie of CPython 3.12 does not depend on these bytes */
+		/* true if these bytes are not needed for the cookie of CPython 3.12 */
+		bool has_number;
 	} absent[] = {{CODE, 80, false}, {CODE + 128, 16, false}, {NAME, 32, true}};
 
 	(void)state;
@@ -235,7 +241,7 @@ static void test_hostile(void **state)
 	make(&fake, lines, sizeof(lines));
 	put(&fake, CODE + 112, UINT64_MAX - 8, 8);
 	assert_int_equal(read_code(&fake, cookie_of(&fake), &code), -EFAULT);
-	/* A table of lines that is too long is left out. */
+	/* A line table that is too long is left out. */
 	make(&fake, lines, sizeof(lines));
 	put(&fake, LINES + 16, UINT64_MAX, 8);
 	assert_int_equal(read_code(&fake, cookie_of(&fake), &code), 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding probe places in files made by hand, and in files with wrong headers. */
+/*
+ * Tests choosing the places for probes in functions of hand-made files, some of which have wrong
+ * headers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +23,8 @@
 #define FILE_SIZE 0x400
 
 /*
- * Makes a file with "test; push; pop; ret" at FUNCTION_AT. At COLD_AT the file has a jmp whose
- * target is at the given distance from the function's entry.
+ * Makes a file with the function "test; push; pop; ret" at FUNCTION_AT, and a jmp at COLD_AT whose
+ * target is `distance` bytes after the function's entry.
  */
 static int make_file(int distance)
 {
@@ -75,7 +78,10 @@ static void test_file(void **state)
 	}
 }
 
-/* Sizes and offsets in symbols and program headers may be wrong. */
+/*
+ * Tests wrong sizes and offsets, as symbols and program headers may have them: the probe must stay
+ * at the entry.
+ */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = {0, 2, 7, FILE_SIZE, 1 << 20, UINT64_MAX};
@@ -100,7 +106,7 @@ static void test_lies(void **state)
 	assert_int_equal(place_in_file(fd, in_file), 0);
 }
 
-/* Segments are read in pieces. A jump across two pieces must be found. */
+/* Segments are read in pieces. A jump that lies across two pieces must be found. */
 static void test_pieces(void **state)
 {
 	const uint64_t edge = 1 << 20;

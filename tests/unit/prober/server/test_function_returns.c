@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the returns of functions, in the assembly code below and in damaged files. */
+/*
+ * Tests finding the return instructions of functions: in the assembly code below, and in damaged
+ * files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +24,8 @@
 #ifdef __x86_64__
 
 /*
- * Functions whose returns are to be found. Some of them call or jump to named_function. The table
- * below has the expected verdict for each.
+ * Functions whose return instructions are to be found. Some of them call or jump to named_function.
+ * For the expected verdicts see `things`.
  */
 __asm__(".pushsection .text\n"
 	".macro function name\n"
@@ -112,7 +115,7 @@ static void test_verdicts(void **state)
 	close(fd);
 }
 
-/* Searches files that were truncated or damaged after their symbols were read. */
+/* Searches functions in files that were truncated or damaged after their symbols were read. */
 static void test_hostile(void **state)
 {
 	int exe = open("/proc/self/exe", O_RDONLY), fd = memfd_create("hostile", 0);

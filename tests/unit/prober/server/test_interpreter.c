@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding CPython in a file. This program defines CPython's symbols, to look like CPython. */
+/*
+ * Tests finding CPython's version and evaluation loop in a file. This program defines CPython's
+ * symbols, so its file looks like CPython.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +32,9 @@ struct {
 } _PyRuntime = {"xdebugpy", VERSION, 0};
 
 /*
- * An evaluation loop, and its cold part under another symbol. Between them is the function `other`.
- * The loop has a tail call to `other`, and bytes that look like a jump into the middle of `other`.
+ * An evaluation loop with a cold part that has another symbol, and the function `other` between
+ * them. The loop has a tail call to `other`, and bytes that look like a jump into the middle of
+ * `other`.
  */
 extern const char _PyEval_EvalFrameDefault[], loop_end[], cold_start[], cold_end[];
 asm(".pushsection .text.loop, \"ax\", @progbits\n"
@@ -45,7 +49,7 @@ asm(".pushsection .text.loop, \"ax\", @progbits\n"
     "jmp other\n"
     ".byte 0xb9, 0xe9\n"
     ".long other + 1 - . - 4\n"
-    ".rept 4\n" /* jumps within the loop */
+    ".rept 4\n" /* jumps to the loop itself */
     ".byte 0xe9\n"
     ".long back - . - 4\n"
     ".endr\n"
@@ -74,10 +78,7 @@ asm(".pushsection .text.loop, \"ax\", @progbits\n"
     "cold_end:\n"
     ".popsection\n");
 
-/*
- * Copies this program into a file in memory. Returns the file's descriptor, and its mapping in
- * *bytes.
- */
+/* Copies this program into a memfd. Returns the descriptor, and the file's mapping in *bytes. */
 static int copy_program(char **bytes, size_t *len)
 {
 	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -117,7 +118,7 @@ static void cold_part(void **state)
 	assert_int_equal(found.loop[1].start - found.loop[0].start,
 			 (uint64_t)(cold_start - _PyEval_EvalFrameDefault));
 	assert_int_equal(found.loop[1].end - found.loop[1].start, cold_end - cold_start);
-	/* Code that does not jump back is no part of the loop. */
+	/* Without jumps back into the loop, the cold part does not count as a part of it. */
 	memset(bytes + found.loop[1].start, 0x90, (size_t)(cold_end - cold_start));
 	find(fd, &found);
 	assert_int_equal(found.loop[1].end, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests choosing probe places, in real functions and in misleading code. */
+/* Tests choosing the instruction for a probe, in real functions and in misleading code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "prober/server/probe_place.h"
 #include "tests/unit/prober/server/prologues.h"
 
-/* Address of the code. No immediate operand in the code has this value. */
+/* Address of the code; no instruction in this test contains it as an immediate value. */
 #define ADDRESS 0x12340000
 
 static struct function_code code_of(const uint8_t *bytes, size_t len, unsigned int argument_cnt)
@@ -74,12 +74,12 @@ struct bytes {
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/* Code after "test %rdi,%rdi", an instruction that a probe may be moved past. */
+/* Code after "test %rdi,%rdi". A probe may be moved from this instruction to the next one. */
 #define AFTER_TEST(...) BYTES(TEST_RDI, __VA_ARGS__, RET)
 
 /*
- * A probe is moved to these instructions, which the kernel emulates. The call and the jumps among
- * them lead out of the code.
+ * A probe is moved to any of these instructions, since the kernel emulates them. The calls and
+ * jumps among them have targets outside of the code.
  */
 static void test_emulated(void **state)
 {
@@ -106,8 +106,8 @@ static void test_emulated(void **state)
 }
 
 /*
- * Some kernels do not emulate these encodings, so the probe stays at the entry. Long nops are
- * skipped to reach a push.
+ * Some kernels do not emulate these instructions, so the probe stays at the entry. Nops of several
+ * bytes are skipped to reach a push.
  */
 static void test_stepped(void **state)
 {
@@ -118,7 +118,7 @@ static void test_stepped(void **state)
 		AFTER_TEST(0x6a, 0x10),                   /* push $16 */
 		AFTER_TEST(0x68, 0, 1, 0, 0),             /* push $256 */
 		AFTER_TEST(0xff, 0x37),                   /* push (%rdi) */
-		AFTER_TEST(0xff, 0xf0),                   /* push %rax, the long way */
+		AFTER_TEST(0xff, 0xf0),                   /* push %rax in its two-byte form */
 		AFTER_TEST(0xff, 0xe0),                   /* jmp *%rax */
 		AFTER_TEST(0xff, 0xd0),                   /* call *%rax */
 		AFTER_TEST(0xf2, 0xe9, 0, 1, 0, 0),       /* bnd jmp */
@@ -147,7 +147,10 @@ static void test_stepped(void **state)
 	assert_int_equal(place_of(nops.bytes, nops.len, 1), 3 + 5 + 2);
 }
 
-/* A probe is not moved past instructions that change what the probe or the stack walk reads. */
+/*
+ * A probe is not moved past an instruction that changes a register or memory that the probe or the
+ * stack walk reads.
+ */
 static void test_writes(void **state)
 {
 	static const struct bytes writes[] = {
@@ -178,8 +181,8 @@ static void test_writes(void **state)
 }
 
 /*
- * The registers that hold the function's arguments must be unchanged at the probe. Registers for
- * arguments that the function does not have may have changed.
+ * The registers with the function's arguments must be unchanged at the probe. Registers for further
+ * arguments may have changed.
  */
 static void test_arguments(void **state)
 {
@@ -203,14 +206,14 @@ static void test_arguments(void **state)
 }
 
 /*
- * If the code branches back into the `test` instruction or to the next instruction, a probe on the
- * next instruction would be triggered twice in one call.
+ * If a branch within the function leads into the test instruction or to the push after it, a probe
+ * on the push would be hit twice in one call.
  */
 static void test_jumped_into(void **state)
 {
 	static const struct bytes jumped_into[] = {
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x75, 0xfc, RET),                 /* jne to the push */
-		BYTES(TEST_RDI, 0x55, 0x5d, 0xeb, 0xfa),                      /* into the test */
+		BYTES(TEST_RDI, 0x55, 0x5d, 0xeb, 0xfa),                      /* jmp into test */
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x0f, 0x85, 0xf8, 255, 255, 255), /* far jne */
 		BYTES(TEST_RDI, 0x55, 0x5d, 0xe9, 0xf9, 255, 255, 255),       /* far jmp */
 		BYTES(TEST_RDI, 0x55, 0x5d, 0xe8, 0xf9, 255, 255, 255, RET),  /* call */
@@ -220,8 +223,8 @@ static void test_jumped_into(void **state)
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x2e, 0x75, 0xfb, RET),           /* jne with a hint */
 	};
 	/*
-	 * A branch to the entry repeats the whole call: a probe at the entry would be triggered
-	 * twice as well. A branch past the push is harmless.
+	 * A branch to the entry would make a probe at the entry be hit twice, too. A branch past
+	 * the push is harmless.
 	 */
 	static const struct bytes elsewhere[] = {
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x75, 0xf9, RET),
@@ -271,8 +274,8 @@ static void test_ends(void **state)
 		BYTES(TEST_RDI, 0x06, 0x55),             /* invalid instruction */
 		BYTES(TEST_RDI, 0x0f, 0x84, 0, 1),       /* truncated je */
 		BYTES(TEST_RDI, 0x41),                   /* a prefix only */
-		BYTES(TEST_RDI, 0x55, 0x06, RET),        /* invalid instruction later on */
-		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* truncated je later on */
+		BYTES(TEST_RDI, 0x55, 0x06, RET),        /* invalid instruction after the push */
+		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* truncated je after the push */
 		BYTES(0x06),
 		BYTES(0x48),
 	};
@@ -300,7 +303,7 @@ static void test_conservative(void **state)
 	assert_int_equal(place_in(&code), 0);
 }
 
-/* Random bytes after a test instruction: the chosen place lies within the code. */
+/* Random bytes follow the test instruction. The chosen place must lie within the code. */
 static void test_random(void **state)
 {
 	uint8_t bytes[64] = {TEST_RDI};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests demangling of names from compilers, and of hostile names. */
+/* Tests demangling names as compilers make them, and hostile names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void not_mangled(void **state)
 	becomes("_R", "_R");
 }
 
-/* For some empty parts of a name, libiberty passes NULL to its callback. */
+/* For an empty part of a name, libiberty may pass NULL to its callback, which must not crash. */
 static void empty_parts(void **state)
 {
 	cleanup_free char *name = demangle("_RNVC0s134_7_RNVCs134_7my");
@@ -47,8 +47,8 @@ static void empty_parts(void **state)
 }
 
 /*
- * Each parameter's type refers twice to the type of the previous parameter, so the demangled name
- * would not fit into memory.
+ * Each parameter's type refers twice to that of the previous parameter, so the full name would not
+ * fit into memory.
  */
 static void endless(void **state)
 {

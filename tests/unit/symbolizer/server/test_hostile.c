@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests hostile files: damaged, truncated, endless, or with odd names. */
+/*
+ * Tests reading symbols from hostile files: damaged or truncated ones, ones that take forever to
+ * read, and ones with odd names.
+ */
 #include <dlfcn.h>
 
 #include "base/fair_lock.h"
@@ -15,7 +18,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* Damages random bytes, most of them in headers and debug sections. */
+/* Damages random bytes of a file: in its headers, in its last two thirds, or anywhere. */
 static void damage(unsigned char *data, size_t len, unsigned int round)
 {
 	unsigned int cnt = 1 + rand() % 30;
@@ -55,7 +58,10 @@ static void damaged_files(void **state)
 		assert_int_equal(read(fd, data, st.st_size), st.st_size);
 		close(fd);
 		damage(data, st.st_size, round);
-		/* Each round needs a new file, as the symbolizer caches known files. */
+		/*
+		 * Make a new file in each round, since the symbolizer caches what it has read of a
+		 * file.
+		 */
 		unlink(in_folder("bad.so"));
 		write_file(in_folder("bad.so"), data, st.st_size);
 		free(data);
@@ -77,8 +83,7 @@ static void truncated_while_mapped(void **state)
 		SKIP("no C compiler");
 	code = map_code(in_folder("lib.so"), &len);
 	/*
-	 * The file is truncated after it was opened, so the helper reads beyond the end of the
-	 * file.
+	 * The file is truncated after the helper has opened it, so the helper reads beyond its end.
 	 */
 	resolve_many(code, 64, BUDGET_MS);
 	assert_int_equal(truncate(in_folder("lib.so"), 4096), 0);
@@ -97,7 +102,7 @@ static void odd_symbol_names(void **state)
 		SKIP("no C compiler, no objcopy");
 	lib = dlopen(in_folder("odd.so"), RTLD_NOW);
 	assert_non_null(lib);
-	/* The hostile name is only in .symtab, so dlsym() finds the function by its old name. */
+	/* Only .symtab has the hostile name, so dlsym() finds the function by its old name. */
 	addr = dlsym(lib, "out");
 	assert_non_null(addr);
 	assert_int_equal(symspace__new(sym, getpid(), &other), 0);
@@ -108,8 +113,8 @@ static void odd_symbol_names(void **state)
 }
 
 /*
- * A function with 20,000 inlined calls, which share a list of 100,000 address ranges: reading the
- * list for each call takes minutes.
+ * A function with 20,000 inlined calls, all of which have the same list of 100,000 address ranges.
+ * Reading the list for each of them takes minutes.
  */
 static const char endless_dwarf[] =
 	".text; .globl slow; .type slow,%function; slow: .Lstart: .skip 64; .Lend: .size slow,64\n"
@@ -122,7 +127,10 @@ static const char endless_dwarf[] =
 	".section .debug_ranges; .rept 100000; .8byte 0x100000,0x100001; .endr; .8byte 0,0\n"
 	".section .note.GNU-stack\n";
 
-/* Ends the wait for names, as a deadline would, when only DWARF remains to be read. */
+/*
+ * A progress function that ends the wait for names once only DWARF is still to be read, as a
+ * deadline would.
+ */
 static void end_wait_for_dwarf(const char *path, int percent)
 {
 	const struct job *job = &sym->client.job;
@@ -131,7 +139,10 @@ static void end_wait_for_dwarf(const char *path, int percent)
 		fair_lock_interrupt(true);
 }
 
-/* True if resolving an address of the function "slow" would wait for DWARF. */
+/*
+ * Looks up an address in the function "slow", whose symbol must be found. Returns true if the
+ * lookup would wait for DWARF.
+ */
 static bool waits_for_dwarf(void *slow, unsigned int offset)
 {
 	const struct sym_location *loc;
@@ -151,7 +162,7 @@ static bool waits_for_dwarf(void *slow, unsigned int offset)
 	return waited;
 }
 
-/* Counts messages about unused debug information. */
+/* Counts the messages that say that debug information is not used. */
 static void count_note(void *arg, const char *line, size_t len)
 {
 	static const char wanted[] = "endless.so: debug information is not used: the process "
@@ -162,7 +173,7 @@ static void count_note(void *arg, const char *line, size_t len)
 		!memcmp(line + len - (sizeof(wanted) - 1), wanted, sizeof(wanted) - 1);
 }
 
-/* The symbol is found immediately. Reading of DWARF is given up for this file only. */
+/* The function's symbol is found at once. DWARF is given up for this file only. */
 static void endless_structures(void **state)
 {
 	void *lib, *addr;
@@ -183,9 +194,7 @@ static void endless_structures(void **state)
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
 	assert_int_not_equal(sym->client.helper.pid, pid);
-	/*
-	 * The file's DWARF is not read again, neither for the same address nor for another address.
-	 */
+	/* The DWARF of this file is not read again, for no address. */
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);
@@ -194,7 +203,7 @@ static void endless_structures(void **state)
 	dlclose(lib);
 }
 
-/* A name of 300 bytes that would demangle to petabytes stays mangled. */
+/* The demangled form of this name of 300 bytes would have petabytes, so it stays mangled. */
 static void endless_name(void **state)
 {
 	char source[1024] = "int out(void) __asm__(\"_Z1fSt4pairIiiE";

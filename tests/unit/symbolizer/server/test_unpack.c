@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests decompressing sections (zstd): contents are restored, and wrong headers are refused. */
+/*
+ * Tests decompressing sections (zstd): their contents are restored, and wrong headers are refused.
+ */
 #include <gelf.h>
 
 #include "base/cleanup.h"
@@ -53,7 +55,7 @@ static int unpack(const char *name, int *ret)
 	return err;
 }
 
-/* Each section of the plain file is in the copy, unchanged. */
+/* The copy of the compressed file has the sections of the uncompressed one, unchanged. */
 static void sections_are_the_same(void **state)
 {
 	static const char *const names[] = {".debug_info",   ".debug_str",        ".debug_line",
@@ -78,7 +80,7 @@ static void sections_are_the_same(void **state)
 		assert_int_equal(elf64_getshdr(section_of(copy, names[i]))->sh_flags,
 				 elf64_getshdr(section_of(plain, names[i]))->sh_flags);
 		assert_int_equal(got->d_size, expected->d_size);
-		/* Section numbers in .symtab are changed by strip and objcopy. */
+		/* strip and objcopy change section numbers in .symtab. */
 		if (strcmp(names[i], ".symtab"))
 			assert_memory_equal(got->d_buf, expected->d_buf, expected->d_size);
 	}
@@ -100,12 +102,12 @@ static void nothing_to_unpack(void **state)
 }
 
 /*
- * A change to the header of the section .debug_info or to one byte of the section's compressed
- * data, and the result expected after the change.
+ * A change to the compression header of .debug_info or to its compressed data, and the result that
+ * is then expected.
  */
 struct lie {
-	Elf64_Chdr header; /* ch_type: new value, if not 0; ch_size: number to add */
-	size_t flipped;    /* offset of the byte to invert, 0 for none */
+	Elf64_Chdr header; /* ch_type: new value, 0: unchanged; ch_size: number to add */
+	size_t flipped;    /* offset of a byte to invert; 0: none */
 	int expected;
 };
 
@@ -138,7 +140,7 @@ static void lies(void **state)
 {
 	static const struct lie told[] = {
 		{.header.ch_size = 1, .expected = -EBADMSG},
-		{.header.ch_size = UINT64_MAX, .expected = -EBADMSG}, /* decreases ch_size by one */
+		{.header.ch_size = UINT64_MAX, .expected = -EBADMSG}, /* subtracts 1 from ch_size */
 		{.header.ch_size = UNPACKED_BYTES_MAX, .expected = -EFBIG},
 		{.header.ch_size = UINT64_MAX / 2, .expected = -EFBIG},
 		{.header.ch_type = 99, .expected = -EOPNOTSUPP},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the table builder's knowledge of x86-64 and aarch64, on any machine. */
+/* Tests what the builder of unwind tables knows about x86-64 and aarch64. Runs on any machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ static struct cfi_file empty(bool is_arm64)
 }
 
 /*
- * Builds the table for a function of 0x40 bytes whose frame information has the given instructions.
- * Writes the bytes `code` at the offset `place` of the text.
+ * Builds the table of a file with one function of 0x40 bytes, whose frame information has these
+ * instructions. Writes the bytes `code` at offset `place` of the file's text.
  */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,
 				 size_t instruction_bytes, uint64_t place, const void *code,
@@ -57,8 +57,8 @@ static const struct unwind_rule no_row = {.cfa = UNWIND_CFA_NO_ROW},
 				signal_frame = {.cfa = UNWIND_CFA_SIGNAL};
 
 /*
- * The code to which signal handlers return is recognised by its bytes if no frame information
- * describes it.
+ * The code to which a signal handler returns is recognised by its bytes, unless it has frame
+ * information.
  */
 static void x86_trampoline(void **state)
 {
@@ -80,27 +80,27 @@ static void x86_trampoline(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* Rules of aarch64, supported and unsupported ones. */
+/* Tests rules of aarch64 that tables can express, and some that they cannot. */
 static void arm64_rules(void **state)
 {
 	static const unsigned char instructions[] = {
 		DW_CFA_advance_loc + 4,
-		0x2d, /* return address is signed: no effect on rules */
+		0x2d, /* the return address is signed: the rule stays the same */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_offset,
 		48,
 		DW_CFA_offset + 29,
 		6,
 		DW_CFA_offset + 30,
-		5, /* x29 and x30 are saved as a pair */
+		5, /* x29 and x30 are saved next to each other */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_register,
 		29,
 		DW_CFA_advance_loc + 4,
-		DW_CFA_restore + 29, /* only the return address is saved now */
+		DW_CFA_restore + 29, /* only x30, the return address, is saved from here on */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_offset + 29,
-		1, /* x29 and x30 are not saved as a pair */
+		1, /* x29 and x30 are not saved next to each other */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_undefined,
 		29,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the table builder: compares libc's table with libdw's answers, and builds tables of damaged
- * files.
+ * Tests the builder of unwind tables: compares the table of libc with what libdw returns, and
+ * builds tables of damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static int open_libc(void)
 	return open(info.dli_fname, O_RDONLY | O_CLOEXEC);
 }
 
-/* Returns the section with the code. The segment may also contain constants. */
+/* Returns the section with the code. Its segment may have constants as well. */
 static GElf_Shdr text_section(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -61,7 +61,9 @@ static GElf_Shdr text_section(Elf *elf)
 	return header;
 }
 
-/* True if a rule's CFA agrees with libdw's. */
+/*
+ * True if the rule has the same CFA as libdw's frame. A rule may be unknown or outermost instead.
+ */
 static bool agrees(const struct unwind_arch *arch, struct unwind_rule rule, Dwarf_Frame *frame)
 {
 	Dwarf_Op *ops;
@@ -103,7 +105,7 @@ static void libc_as_libdw_says(void **state)
 		Dwarf_Frame *frame;
 
 		if (dwarf_cfi_addrframe(cfi, text.sh_addr + at, &frame))
-			continue; /* padding: the previous row may extend over it */
+			continue; /* Between functions: a row may extend over the padding. */
 		assert_int_not_equal(rule.cfa, UNWIND_CFA_NO_ROW);
 		assert_true(agrees(arch, rule, frame));
 		known++;
@@ -111,8 +113,8 @@ static void libc_as_libdw_says(void **state)
 		free(frame);
 	}
 	/*
-	 * Nearly all code has frame information, and nearly all frame information can be expressed
-	 * by rules.
+	 * Nearly all code must have frame information, and nearly all of that must have become
+	 * rules.
 	 */
 	assert_true(known > SAMPLES * 9 / 10);
 	assert_true(plain > known * 95 / 100);
@@ -137,12 +139,13 @@ static void no_table(void **state)
 struct victim {
 	unsigned char *bytes;
 	size_t size;
-	size_t begin; /* start of the part to damage */
+	size_t begin; /* start of the part that is damaged */
 	size_t end;
 };
 
 /*
- * Reads this program's file. The part to damage reaches from .eh_frame_hdr to the end of .eh_frame.
+ * Reads the file of this program. The part that is damaged reaches from .eh_frame_hdr to the end of
+ * .eh_frame.
  */
 static void read_victim(struct victim *victim)
 {
@@ -172,7 +175,10 @@ static void read_victim(struct victim *victim)
 	close(fd);
 }
 
-/* Damages frame information or headers, and sometimes truncates the file. Returns the file size. */
+/*
+ * Damages the frame information or the headers. Sometimes truncates the file. Returns the size of
+ * the file.
+ */
 static size_t damage(const struct victim *victim, unsigned char *copy, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x0f, 0x10, 0x16};
@@ -214,7 +220,7 @@ static bool try_damaged(const struct victim *victim, uint64_t *seed)
 	return built;
 }
 
-/* A damaged file gives an error or a valid table; both occur. */
+/* From a damaged file, either a valid table is built, or there is an error. Both must occur. */
 static void damaged_files(void **state)
 {
 	struct victim victim = {0};

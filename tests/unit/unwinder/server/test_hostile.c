@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the table builder with wrong, contradictory or hostile call frame information. */
+/*
+ * Tests the builder of unwind tables with wrong, contradictory or hostile call frame information.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +22,8 @@
 static const char push[] = {DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16};
 
 /*
- * Expected kind of rule at an offset. An array ends at an element with offset 0, except the first.
+ * The kind of rule that is expected at an offset of the text. An array ends before an element with
+ * offset 0, which may also be its first element.
  */
 struct expected {
 	uint64_t place; /* offset in the text */
@@ -78,7 +81,7 @@ static void sections(void **state)
 	check(&file, one_function);
 	file.section = ".other";
 	add_one_function(&file);
-	check(&file, one_function); /* The frame information is found by its program header. */
+	check(&file, one_function); /* found by its program header */
 }
 
 static void headers(void **state)
@@ -88,7 +91,7 @@ static void headers(void **state)
 	file.by_header = true;
 	add_one_function(&file);
 	check(&file, one_function);
-	/* Section headers beyond the end of the file. */
+	/* The section headers are beyond the end of the file. */
 	file.by_header = false;
 	file.far_headers = 1ULL << 40;
 	add_one_function(&file);
@@ -98,7 +101,7 @@ static void headers(void **state)
 	check(&file, one_function);
 }
 
-/* After an unknown instruction, rows are unknown. Rows before the instruction are used. */
+/* An unknown instruction makes the rest of the function unknown. The rows before it are used. */
 static void unknown_instruction(void **state)
 {
 	static const char instructions[] = {DW_CFA_advance_loc + 4, DW_CFA_high_user};
@@ -113,8 +116,8 @@ static void unknown_instruction(void **state)
 }
 
 /*
- * FDEs that overlap and begin at different addresses contradict each other. So the code from the
- * start of the second FDE to the end of the last one gets rule UNKNOWN.
+ * FDEs that overlap, but begin at different addresses, contradict each other: from the start of the
+ * second one to the end of the last one, code is unknown.
  */
 static void overlapping(void **state)
 {
@@ -133,7 +136,7 @@ static void overlapping(void **state)
 }
 
 /*
- * FDEs that remain of functions dropped by linkers, and duplicates, do not count as contradictions.
+ * FDEs of functions that the linker has dropped, and FDEs that occur twice, are no contradiction.
  */
 static void dropped_and_doubled(void **state)
 {
@@ -172,8 +175,8 @@ static void outside(void **state)
 }
 
 /*
- * Descriptions (FDEs) that should refer to a CIE, but refer to themselves, to each other or to
- * nothing.
+ * FDEs must refer to a CIE. These refer to themselves, to each other or to nothing, and are
+ * ignored.
  */
 static void cycles(void **state)
 {
@@ -191,9 +194,8 @@ static void cycles(void **state)
 }
 
 /*
- * Frame information with a row for each byte. If an expression gives the frame pointer, the rows
- * are read by libdw, which runs all instructions up to a row to read it. So the number of rows is
- * limited.
+ * A function has a row for each byte. If an expression gives the frame pointer, libdw reads each
+ * row by running all instructions before it, so the number of such rows is limited.
  */
 static void many_steps(void **state)
 {
@@ -218,8 +220,8 @@ static void many_steps(void **state)
 }
 
 /*
- * Frame information that remembers states but never restores them, or restores states that it never
- * remembered.
+ * A function may remember states without restoring them. If it restores a state that it has not
+ * remembered, its code is unknown.
  */
 static void states_kept(void **state)
 {
@@ -236,7 +238,7 @@ static void states_kept(void **state)
 			     {0x10, UNWIND_CFA_UNKNOWN}, {0x50, UNWIND_CFA_NO_ROW}, {0}});
 }
 
-/* Gigabytes of text in a sparse file. */
+/* A sparse file with gigabytes of text is refused. */
 static void sparse(void **state)
 {
 	struct cfi_file file = usual();
@@ -256,7 +258,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* Adds functions with many different instructions. */
+/* Adds functions whose frame information has many different instructions. */
 static void add_functions(struct cfi_file *file)
 {
 	static const unsigned char many[] = {DW_CFA_advance_loc + 1,
@@ -295,10 +297,7 @@ static void add_functions(struct cfi_file *file)
 		cfi_add_fde(file, cie, CFI_TEXT + i * 0x40, 0x40 - i, many, sizeof(many));
 }
 
-/*
- * Damages a few bytes. Values that are small or at the limits of ranges are more likely than
- * others.
- */
+/* Changes a few bytes, often to values that are small or at the limit of a range. */
 static void damage(struct cfi_file *file, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x40, 0x0a, 0x0b,
@@ -315,7 +314,7 @@ static void damage(struct cfi_file *file, uint64_t *seed)
 		file->size = next_random(seed) % file->size;
 }
 
-/* Damaged frame information gives a valid table or an error. */
+/* From damaged frame information, either a valid table is built, or there is an error. */
 static void damaged(void **state)
 {
 	uint64_t seed = 0x756e77696e64ULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests unwind tables: rows written by hand, and the layout of a table. */
+/* Tests unwind tables: the layout of a table, and the rules of hand-written frame information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void rows_in_granules(void **state)
 	assert_int_equal(table.granule_cnt, 4);
 	assert_int_equal(table.index, UNWIND_PAGE_WORDS);
 	/*
-	 * Each granule must begin with a row. If no given row begins there, a row is added, with
-	 * the rule that applies there. So the four granules have 3, 1, 1 and 2 rows.
+	 * A row is added at the start of each granule that does not begin with one of the given
+	 * rows. It has the rule that applies there. So the four granules have 3, 1, 1 and 2 rows.
 	 */
 	assert_int_equal(table.row_cnt, 7);
 	assert_int_equal(unwind_table_find(&table, 0xfff).cfa, UNWIND_CFA_NO_ROW);
@@ -50,7 +50,7 @@ static void rows_in_granules(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* A row for each byte is more than a granule can hold. Code of dropped rows becomes unknown. */
+/* A row for each byte is more than a granule can have. Where rows are dropped, code is unknown. */
 static void too_many_rows(void **state)
 {
 	struct unwind_row rows[300];
@@ -68,7 +68,7 @@ static void too_many_rows(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* All rows of a granule are on one page. */
+/* No granule has its rows on two pages. */
 static void many_pages(void **state)
 {
 	enum { CNT = 100000 };
@@ -98,7 +98,7 @@ static void too_large(void **state)
 	assert_int_equal(unwind_table_init(rules, RULE_CNT, far, 0, &table), -ENOENT);
 }
 
-/* Every number in a table from a helper is validated. */
+/* A table comes from a helper, so every number in it is checked. */
 static void damaged(void **state)
 {
 	static const struct unwind_row rows[] = {{0x1010, 2}, {0x1020, 1}, {0x1350, 0}};
@@ -148,7 +148,7 @@ static void damaged(void **state)
 }
 
 #if defined(__x86_64__)
-/* Code that is never called: tests use only its frame information. */
+/* This code is never called. The test uses its frame information only. */
 asm(".text\n"
     ".globl written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
     ".hidden written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
@@ -229,7 +229,7 @@ static void hand_written_rows(void **state)
 	assert_rule(rule_at(&table, hand_drap), UNWIND_CFA_FP_DEREF, UNWIND_DEREF(-8, 0),
 		    UNWIND_SAVED_FP_REL, 0);
 	assert_rule(rule_at(&table, hand_end), UNWIND_CFA_OUTERMOST, 0, UNWIND_SAVED_NONE, 0);
-	/* No row applies after the function, as no other function follows soon. */
+	/* No row applies long after the function, as no other function follows. */
 	assert_int_equal(rule_at(&table, hand_end + 20).cfa, UNWIND_CFA_NO_ROW);
 	unwind_table_deinit(&table);
 }
