@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Healthy: a cache that was full before tracing, and evicts its oldest entry for each new one.
-// Traced entries are not evicted, since an entry stays for minutes.
+// Entries stay for minutes, so only entries from before tracing are evicted during the test.
 // expect: nothing known
 #include "server.h"
 

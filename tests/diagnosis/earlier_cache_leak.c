@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a user name per request. The program's cache does not leak: it was full before tracing,
-// and evicts a page for each new one.
+// Leaks: each request allocates a user name that is never freed.
+// The program's cache does not leak: it was full before tracing, and each new page evicts a page.
 // expect: note_user
 #include "server.h"
 

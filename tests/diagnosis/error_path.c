@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the reply buffer on an error path, taken by one request in ten.
+// Leaks: the reply buffer is not freed on an error path, which one request in ten takes.
 // expect: answer
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a table of each user's last action does not free replaced values.
+// Leaks: each user's last action is stored in a table; the replaced values are not freed.
 // expect: remember_action
 // library: glib-2.0 (libglib2.0-dev)
 #include <glib.h>

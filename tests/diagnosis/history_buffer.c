@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: one buffer that every request enlarges.
+// Leaks: one buffer, which every request enlarges by realloc().
 // expect: append_history
 #include "server.h"
 

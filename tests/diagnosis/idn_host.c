@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the ASCII form of each host name.
+// Leaks: the ASCII form of each host name is never freed.
 // expect: normalize_host through idn2_to_ascii_8z or idn2_lookup_u8
 // library: libidn2 (libidn2-dev)
 #include <idn2.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the JSON text of each reply; its tree is freed.
+// Leaks: the JSON text of each reply is never freed; the JSON tree is.
 // expect: send_reply through json_dumps
 // library: jansson (libjansson-dev)
 #include <jansson.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: data loaded in the first 8 s is kept; nothing is added later.
+// Healthy: data is loaded in the first 8 s and never freed; nothing is added later.
 // expect: nothing after 30 s
 #include "server.h"
 

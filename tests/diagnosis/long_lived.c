@@ -7,7 +7,8 @@
 
 unsigned int requests_per_s = REQUESTS_PER_S;
 
-static char *connections[REQUESTS_PER_S * 61]; /* index: number of the request that ends it */
+/* index: number of the request that closes the connection, modulo the array's size */
+static char *connections[REQUESTS_PER_S * 61];
 
 static void open_connection(unsigned int end)
 {
@@ -19,7 +20,7 @@ static void open_connection(unsigned int end)
 	snprintf(*place, 600, "until %u", end);
 }
 
-/* Opens as many connections as a running server would have. */
+/* Opens as many connections as a server that has run for a long time would have. */
 void start_up(void)
 {
 	for (unsigned int age = 0; age < REQUESTS_PER_S * 60; age++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: each of 512 handlers returns a copy of its request, which their caller does not free.
+// Leaks: each of 512 handlers returns a copy of the request, which dispatch() does not free.
 // expect: dispatch
 #include "server.h"
 

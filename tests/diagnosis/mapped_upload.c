@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the mappings of refused uploads.
+// Leaks: each upload is received into a mapping; mappings of refused uploads are not unmapped.
 // expect: receive_upload
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the digest context if a body is too short.
+// Leaks: the digest context is not freed if a body is too short.
 // expect: hash_body
 // library: libcrypto (libssl-dev)
 #include <openssl/evp.h>

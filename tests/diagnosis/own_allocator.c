@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: strings allocated through the program's own malloc() wrapper.
+// Leaks: strings that are allocated by the program's own wrapper of malloc().
 // expect: save_string or parse_cookie
 #include "server.h"
 

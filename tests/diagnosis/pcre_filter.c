@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the match data of a compiled expression.
+// Leaks: match data is created for each request and never freed.
 // expect: filter_agent through pcre2_match_8
 // library: libpcre2-8 (libpcre2-dev)
 #define PCRE2_CODE_UNIT_WIDTH 8

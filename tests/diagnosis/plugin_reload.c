@@ -11,7 +11,7 @@
 
 unsigned int requests_per_s = 10;
 
-/* Writes a new plugin file: a copy of a library. */
+/* Writes a new plugin file, a copy of libz.so, to `path`. */
 static void deploy(const char *path)
 {
 	int to = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600), from;

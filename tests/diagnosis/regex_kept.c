@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: expressions are freed and compiled again when the routes change.
+// Healthy: when a route changes, its old expression is freed and the new one compiled.
 // expect: nothing
 #include <regex.h>
 

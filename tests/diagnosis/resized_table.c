@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a hash table of active requests that grows and shrinks.
+// Healthy: a table of active requests, which grows and shrinks.
 // expect: nothing
 #include "server.h"
 
@@ -23,7 +23,7 @@ void start_up(void)
 	resize_table(size);
 }
 
-/* Fills the table within 8 s, then empties it as fast. */
+/* Fills the table for 8 s, then empties it for 8 s, and so on. */
 void handle_request(unsigned int number)
 {
 	if (number / 320 % 2 == 0) {

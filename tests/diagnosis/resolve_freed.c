@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: results of getaddrinfo() are freed, and only the latest one is kept.
+// Healthy: each result of getaddrinfo() is freed before the next one is requested.
 // expect: nothing
 #include <netdb.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: an arena from which twelve rules take nodes is never freed.
+// Leaks: an arena, in which twelve functions allocate nodes, grows and is never freed.
 // expect: arena_alloc
 #include "server.h"
 

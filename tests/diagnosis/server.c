@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The request loop, and allocations that all the servers make and do not leak. */
+/*
+ * The part that all servers of this folder share: the request loop, and allocations that do not
+ * leak.
+ */
 #include "server.h"
 
 #include <poll.h>
@@ -97,7 +100,7 @@ static void render_page(const char *headers)
 }
 
 /*
- * True once the runner has closed stdin or written a byte to it. The runner writes the byte when
+ * True once the runner has written a byte to stdin or closed it. The runner writes the byte when
  * memleak traces this program.
  */
 static bool is_watched(void)
@@ -133,7 +136,11 @@ static void raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Requests delayed by a busy machine are skipped: catching up would cause bursts of load. */
+/*
+ * Handles requests at a steady rate until the process is killed, or for LONGEST_S seconds. If a
+ * busy machine has delayed the requests by more than 1 s, the missed requests are skipped: catching
+ * up would cause bursts of load.
+ */
 int main(void)
 {
 	struct timespec at;

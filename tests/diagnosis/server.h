@@ -19,16 +19,17 @@ extern "C" {
 
 /*
  * Each program defines handle_request(), which handles one request. It may also define start_up(),
- * which runs before the first request, and the two variables, which have default values.
+ * which runs before the first request, and the variables requests_per_s (40 if not defined) and
+ * begins_watched (false if not defined).
  */
 void handle_request(unsigned int number);
 void start_up(void);
 extern unsigned int requests_per_s;
-extern bool begins_watched; /* true to delay handle_request() until memleak traces */
+extern bool begins_watched; /* true to call handle_request() only once memleak traces the program */
 
 /* Defined in server.c. */
 unsigned int random_below(unsigned int end);
-/* Seconds since the first request. */
+/* Returns the seconds since the first request. */
 double uptime_s(void);
 /* Exits with code 99 if `holds` is false: the program cannot run as intended. */
 void must(bool holds, const char *what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: files, directories and commands are closed after use.
+// Healthy: streams of files, directories and commands are closed after use.
 // expect: nothing
 #include <dirent.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: users move from a table of active users to one of idle users, and are removed later.
+// Healthy: users move from a table of active users to a table of idle users, and are freed later.
 // expect: nothing
 #include "server.h"
 

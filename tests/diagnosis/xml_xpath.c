@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: XPath results; context and document are freed.
+// Leaks: the results of XPath queries; their contexts and documents are freed.
 // expect: find_items through xmlXPathEvalExpression or xmlXPathEval
 // library: libxml-2.0 (libxml2-dev)
 #include <libxml/parser.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the events of a YAML document; only its parser is deleted.
+// Leaks: the scalar events of a YAML document; other events and the parser are deleted.
 // expect: read_rules
 // library: yaml-0.1 (libyaml-dev)
 #include <yaml.h>

@@ -16,8 +16,8 @@ enum image_kind { IMAGE_FILE, IMAGE_BREAK, IMAGE_ANONYMOUS, IMAGE_KINDS };
 struct image_region {
 	uint64_t start; /* start address; rounded down to a page */
 	uint32_t pages; /* number of pages, minus one */
-	uint16_t kind;  /* modulo IMAGE_KINDS */
-	uint16_t bytes; /* number of stored bytes */
+	uint16_t kind;  /* number whose remainder modulo IMAGE_KINDS is an enum image_kind */
+	uint16_t bytes; /* number of the region's bytes that the input contains */
 };
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes seed inputs for fuzz_census in a folder: heaps of small programs and the arenas of these
- * heaps. With the argument "heap", this program itself is one of those small programs.
+ * Writes seed inputs for fuzz_census to a folder. Each contains the heaps of a small program, and
+ * the structure in libc that describes the main arena. With the argument "heap", this program acts
+ * as such a small program.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes reading of an agent's account; "make fuzz" builds and runs it. Bit 0 of the first byte
- * allows changes to the account's header, bit 1 enables sampling. The rest of an input is a list of
- * pairs: a place in the account, and the word to write there. The account has at least one item of
+ * Fuzzes the code that reads an agent's account, the shared memory with the blocks of a program;
+ * "make fuzz" builds and runs it. Bit 0 of an input's first byte allows changes to the account's
+ * header, bit 1 enables sampling. The rest of the input is a list of pairs: a place in the account,
+ * and the 64-bit word to write there. Before these changes, the account has at least one item of
  * each kind.
  */
 #include <errno.h>
@@ -23,13 +24,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct word {
-	uint64_t at; /* number that selects a region and an offset in the region */
+	uint64_t at; /* selects a region of the account and an offset in the region */
 	uint64_t value;
 };
 
 static const struct options opts = {.stack_depth = MEMLEAK_MAX_STACK_DEPTH, .max_size = UINT64_MAX};
 
-/* Lays out the account's regions, and claims more items than fit, except for chunks. */
+/*
+ * Fills in the account's header: the offsets of its regions, and numbers of items. Except for
+ * chunks, the numbers are larger than the regions allow.
+ */
 static void lay_out(struct account *account)
 {
 	uint64_t at = PAGE;
@@ -52,8 +56,10 @@ static uint64_t bytes_of(const struct account *account)
 	return account->region[ACCOUNT_CHUNKS] + 2 * sizeof(struct account_chunk);
 }
 
-/* Adds two blocks of one stack with a script frame; one of the blocks is spilled. Also adds an
- * event and a range. */
+/*
+ * Adds two blocks of one stack, which has a script frame. One of the blocks is in a spill (see
+ * account.h). Also adds an event and a range.
+ */
 static void fill(char *file, const struct account *layout)
 {
 	struct account_frame *frames = (void *)(file + layout->region[ACCOUNT_FRAMES]);
@@ -81,8 +87,9 @@ static void fill(char *file, const struct account *layout)
 }
 
 /*
- * Writes a word near the start of a region, near the end of the account (in the last chunk, after
- * the chunk's lines), or, if in_head is set, in the account's header.
+ * Writes a word to the account. `word->at` selects a place near the start of a region; near the end
+ * of the account, in the last chunk after the chunk's lines; or in the account's header. Writes
+ * nothing to the header unless `in_head` is set.
  */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)
@@ -141,7 +148,7 @@ static struct agent_process *find_process(void *arg, uint32_t image)
 	return image == process->info.image ? process : NULL;
 }
 
-/* Checks that each site has blocks, a valid number of frames and a valid kind. */
+/* Checks that each allocation site has blocks, a valid number of frames and a valid kind. */
 static void check(const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes reading the replies of the prober and the unwinder, whose processes a hostile file may
- * control; "make fuzz" builds and runs it. The first byte of an input selects the kind of reply.
- * The sources are included, because the functions that read replies are private.
+ * Fuzzes the code that reads replies of the prober and the unwinder, helper processes that a
+ * hostile file may control; "make fuzz" builds and runs it. The first byte of an input selects the
+ * kind of reply. The .c files under test are included, because the functions that read replies are
+ * static.
  */
 #include "prober/prober.c"
 #include "unwinder/unwinder.c"
@@ -60,7 +61,7 @@ static void fuzz_variable(struct message *answer)
 	check_status(take_section(&question, answer));
 }
 
-/* Uses the first bytes as the reply, and the rest as the words of the table. */
+/* Uses the first 28 bytes as the reply, and the rest as the words of an unwind table. */
 static void fuzz_table(struct message *answer)
 {
 	const size_t head = 28;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the census of a heap, the counting of its pages, the counting of Python's objects, and the
- * parser of smaps, whose text is the whole input. "make fuzz" builds and runs it. For the input
- * format see census_image.h.
+ * Fuzzes the census of a heap, the counting of the heap's pages, the counting of Python's objects,
+ * and the parser of smaps. "make fuzz" builds and runs it. The parser of smaps gets the whole input
+ * as its text; for the others the input describes memory, as census_image.h says.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,7 +60,10 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
 
-/* Adds a region. Returns false if the region does not lie after all previous regions. */
+/*
+ * Adds a region to the image's mappings. Returns false if the region does not lie after all
+ * previous regions, or lies in the upper half of the address space.
+ */
 static bool add_region(struct image *image, const struct image_region *region)
 {
 	struct proc_maps *maps = &image->memory.maps;
@@ -109,8 +112,9 @@ struct seen {
 };
 
 /*
- * Checks that pages come in order, and that their owners are those of look(). Chunks share words
- * with their neighbours, so the live bytes may exceed a page, but not by more than the chunks.
+ * Checks that pages come in order, and that each owner is 1, the owner that look() passes for all
+ * chunks. The live bytes of a page may exceed the page's size, since chunks share words with their
+ * neighbours, but must be at most twice that size.
  */
 static void look_at_page(void *arg, const struct heap_page *page)
 {
@@ -126,7 +130,10 @@ static void look_at_page(void *arg, const struct heap_page *page)
 			abort();
 }
 
-/* Checks that chunks come in order, do not overlap and are in mapped memory. */
+/*
+ * Checks that chunks come in order, do not overlap and begin in mapped memory. Adds their sizes to
+ * the sums.
+ */
 static int look(void *arg, const struct chunk *chunk)
 {
 	struct seen *seen = arg;
@@ -166,7 +173,7 @@ static void check(const struct census *census, const struct seen *seen)
 		abort();
 }
 
-/* Counts Python's objects twice, so that the second count is compared with the first. */
+/* Counts Python's objects twice, because the second count is compared with the first. */
 static void count_python(const struct memory *memory, const struct python_layout *layout)
 {
 	struct python_heap *heap = python_heap__new();
@@ -211,7 +218,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	parse_smaps(data, size);
 	image.memory.maps.mappings = image.mappings;
 	read_regions(&image, data, size);
-	/* The layouts of four versions are known. */
+	/* Versions 3.11 to 3.15 of Python; the layouts of all but the last are known. */
 	count_python(&image.memory, python_layout_of((0x030bU + image.memory.maps.cnt % 5) << 16));
 	take_census(&image);
 	image.memory.changes = true;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes the reader of core files; "make fuzz" builds and runs it. An input is a core file. */
+/*
+ * Fuzzes the reader of core files; "make fuzz" builds and runs it. The whole input is a core file.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "proof/core_build_id.h"
 #include "proof/core_file.h"
 
-/* Maximum number of mappings to check. Checking more of them would reach no other code. */
+/* Maximum number of mappings to check. More of them would take time and reach no other code. */
 #define MAPPINGS_MAX 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,7 +23,7 @@ struct visit {
 	uint64_t end;
 };
 
-/* Checks that visited ranges are within the mapping, in order, and readable. */
+/* Checks that the visited ranges are within the mapping, in order, and readable. */
 static int check_run(void *arg, uint64_t start, uint64_t end)
 {
 	struct visit *visit = arg;
@@ -84,8 +86,8 @@ static void check_notes(const struct core_notes *notes)
 }
 
 /*
- * Calls core_account_leave_out() twice. Checks that content_bytes is the sum of the segments'
- * bytes, and that the second call does not increase absent_bytes.
+ * Calls core_account_leave_out() twice. Checks that `content_bytes` is the sum of the segments'
+ * bytes, and that the second call does not increase `absent_bytes`.
  */
 static void check_account(struct core_file *core)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is a byte with
- * flags, and all that one client sends before it closes its side of the connection. libmicrohttpd
- * parses what the client sends, without a network. Bit 0 of the flags prepends the head of a
- * request with a foreign Host; bit 1 replaces the pages while the client waits.
+ * flags, and everything that one client sends before it closes its side of the connection.
+ * libmicrohttpd parses this; no network is used. If bit 0 of the flags is set, the head of a
+ * request with a foreign Host is sent first. If bit 1 is set, the web pages on the server are
+ * replaced while the client waits.
  */
 #include "metrics/web_server.h"
 
@@ -24,8 +25,8 @@
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * Maximum number of calls of web_server__dispatch() for one request, in addition to one call for
- * each byte. A server that needs more calls is in an endless loop.
+ * Maximum number of calls of web_server__dispatch() for one request, plus one call for each byte of
+ * the request. A server that needs more calls is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")
@@ -50,7 +51,7 @@ static struct web_server *make_server(void)
 	return server;
 }
 
-/* Replaces the server's pages with those that memleak serves before the first report. */
+/* Replaces the web pages on the server with those that memleak serves before its first report. */
 static void show_pages(struct web_server *server)
 {
 	struct own_cost own = {0};
@@ -89,8 +90,8 @@ static bool is_idle(struct web_server *server)
 }
 
 /*
- * Receives the reply until the server is idle; returns the first bytes of the reply in ret. Aborts
- * if the server never becomes idle.
+ * Receives the reply until the server is idle, and stores the first bytes of the reply in `ret`.
+ * Aborts if the server does not become idle.
  */
 static void receive(struct web_server *server, int fd, size_t sent, char ret[STATUS_SIZE])
 {

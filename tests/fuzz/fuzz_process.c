@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Replaces the prober's function that reads a target's memory: this one reads the input. */
+/*
+ * Replaces prober_memory(), which reads a target's memory: this function reads the input instead.
+ */
 static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
 {
 	return pread(mem_fd, buf, len, (off_t)addr) == (ssize_t)len ? 0 : -14;
@@ -27,8 +29,8 @@ static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * Parses the input as one record. The lengths of records in a ring are not fuzzed, because the
- * kernel writes them.
+ * Parses the input as one mapping record. The length that the kernel's ring stores with each record
+ * is not fuzzed, because only the kernel writes it.
  */
 static void fuzz_records(const uint8_t *data, size_t size)
 {
@@ -44,7 +46,7 @@ static void fuzz_records(const uint8_t *data, size_t size)
 		abort();
 }
 
-/* Reads the list of modules; the input is the target's memory. */
+/* Reads the dynamic linker's list of modules. The input is the target's memory. */
 static void fuzz_list(const uint8_t *data, size_t size)
 {
 	static const struct proc_maps maps;

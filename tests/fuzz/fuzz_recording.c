@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the reader of recordings and everything that handles its snapshots; "make fuzz" builds and
- * runs it. An input that begins like a recording is read as a recording. Any other input is a list
- * of chunks, each with its length in two bytes and its content. A recording is made from these
- * chunks, because the fuzzer itself would not get past checksums and deflate.
+ * Fuzzes the reader of recordings, and everything that handles the snapshots in them; "make fuzz"
+ * builds and runs it. An input that begins like a recording is read as a recording. Any other input
+ * is a list of chunks, each with its length in two bytes and its content. make_file() makes a
+ * recording of these chunks, because the fuzzer itself would hardly find data with right checksums
+ * that deflate accepts.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Makes a recording from the contents of its chunks. */
+/* Makes a recording in `file` from a list of chunks. */
 static void make_file(const uint8_t *data, size_t size, struct byte_buffer *file)
 {
 	const struct recording_header header = recording_header_now(~0U);
@@ -121,7 +122,7 @@ static void report_one(FILE *out, struct ranking *ranking, const struct snapshot
 	free(growth);
 }
 
-/* Compares the first snapshot with the last one. */
+/* Compares the first snapshot of the recording with the last one. */
 static void compare(FILE *out, const struct byte_buffer *file, bool same_run)
 {
 	struct recording *readers[2] = {open_bytes(file), open_bytes(file)};

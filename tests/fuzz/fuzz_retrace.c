@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes two things: retracing of pointers through memory whose blocks are unknown, and names of a
- * script's variables; "make fuzz" builds and runs it. An input is a byte with flags IS_*, and
- * memory from BASE on; the rest of the memory is zeros.
+ * Fuzzes two things: tracing pointers back through memory whose blocks are unknown, and naming the
+ * variables of Python scripts; "make fuzz" builds and runs it. An input is a byte with the flags
+ * IS_*, and the contents of memory from BASE on; the rest of the memory is zeros.
  */
 #include <ctype.h>
 #include <sched.h>
@@ -64,7 +64,7 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 
-/* Checks that each path ends and consists of places in mapped memory. */
+/* Checks that the way from each place to a root ends, and leads through mapped memory only. */
 static void check_ways(const struct retrace *retrace, const struct image *image)
 {
 	for (size_t i = 0; i < retrace->cnt; i++) {
@@ -92,7 +92,10 @@ static void check_names(const struct image *image)
 	}
 }
 
-/* Allows only one CPU, and so one worker: more threads take time and reach no other code. */
+/*
+ * Allows only one CPU, so that there is only one worker thread: more threads take time and reach no
+ * other code.
+ */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	cpu_set_t set;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes reading of CPython's code objects; "make fuzz" builds and runs it. The first byte of an
- * input selects the version; the rest is the memory of a process, with a code object at its start.
+ * Fuzzes the code that reads CPython's code objects; "make fuzz" builds and runs it. The first byte
+ * of an input selects the version of CPython; the rest is the memory of a process, with a code
+ * object at its start.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct input {
 	size_t size;
 };
 
-/* Addresses wrap around at the end of the input, so that most pointers are valid. */
+/* Reads from the input. Addresses wrap around at its end, so that most pointers are valid. */
 static bool read_input(void *arg, uint64_t addr, void *buf, size_t len)
 {
 	const struct input *input = arg;

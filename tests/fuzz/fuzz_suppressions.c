@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes suppression files and matching of their patterns; "make fuzz" builds and runs it. The
- * first byte selects what the rest of an input is: a file; a pattern, a zero byte and a text; or a
- * function's name, for which a suppression is made.
+ * Fuzzes the parser of suppression files and the matching of their patterns; "make fuzz" builds and
+ * runs it. The first byte of an input selects what the rest is: a suppression file; a pattern, a
+ * zero byte and a text; or a function's name, for which a suppression is made.
  */
 #include "options/suppressions.h"
 
@@ -54,8 +54,8 @@ static void fuzz_file(const char *data, size_t size)
 }
 
 /*
- * True if text matches pattern, where * stands for any characters. A naive matcher, too slow for
- * real use.
+ * True if `text` matches the pattern from `pattern` to `end`, where * stands for any characters. A
+ * naive matcher, too slow for real use.
  */
 static bool is_like(const char *pattern, const char *end, const char *text)
 {

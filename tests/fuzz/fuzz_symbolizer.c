@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the parts of the symbolizer that read data controlled by a target; "make fuzz" builds and
- * runs it. The first byte of an input selects what the other bytes are, such as an ELF file. ELF
- * files also go through elfutils, so the fuzzer finds faults of elfutils as well; in real use a
- * confined helper process contains these faults.
+ * runs it. The first byte of an input selects what the other bytes are, such as an ELF file.
+ * elfutils parses ELF files, so the fuzzer finds faults of elfutils, too; in real use such a fault
+ * can harm only a confined helper process.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static void check_symbols(const struct kallsyms *table)
 }
 
 /*
- * Parses each half of the text as a list of symbols: the lists before and after a change in the
- * kernel.
+ * Parses each half of the text as a list of kernel symbols. Then adds those symbols of the second
+ * list to the first list that overlap none in it.
  */
 static void fuzz_kallsyms(const char *text, size_t len)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the builder of unwind tables; "make fuzz" builds and runs it. An input that begins like an
- * ELF file is read as one. Any other input is call frame information: bit 0 of its first byte
- * selects .debug_frame, bit 1 a file without section headers. The fuzzer also finds faults of
- * elfutils; in real use, they can crash only the helper process.
+ * ELF file is read as an ELF file. Any other input is call frame information, from which an ELF
+ * file is made: bit 0 of the input's first byte selects the section .debug_frame instead of
+ * .eh_frame, bit 1 a file without section headers. The fuzzer also finds faults of elfutils; in
+ * real use, they can crash only the helper process.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -26,7 +27,7 @@ const char *__asan_default_options(void)
 	return "allocator_may_return_null=1:max_allocation_size_mb=512";
 }
 
-/* Looks up addresses within the table, and some beyond it. */
+/* Looks up about 4096 addresses: within the table, and some beyond its end. */
 static void find_all(const struct unwind_table *table)
 {
 	uint64_t bytes = (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;

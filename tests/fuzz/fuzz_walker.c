@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes walks of copied stacks by libdwfl with the C library's call frame information; "make fuzz"
- * builds and runs it. An input is the beginning of a struct unwind_copy, whose rest is zeros. The
- * fuzzer finds faults of libdwfl as well; in real use the helper process contains these faults.
+ * Fuzzes stack walks by libdwfl over copied stacks, with the call frame information of the C
+ * library; "make fuzz" builds and runs it. An input is the beginning of a struct unwind_copy; the
+ * rest of the struct is zeros. The fuzzer finds faults of libdwfl, too; in real use such a fault
+ * can harm only the helper process.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -12,7 +13,7 @@
 
 #include "unwinder/server/walker_space.h"
 
-/* Address at which libc is mapped */
+/* Address at which the walker is told that libc is mapped */
 #define CODE_START 0x10000000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes seed inputs for fuzz_recording in a folder: the contents of chunks of random recordings. */
+/*
+ * Writes seed inputs for fuzz_recording to a folder. Each contains the chunks of a random
+ * recording, unpacked.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

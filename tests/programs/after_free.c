@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * after_free NAME: maps memory while the stack still holds the return address of an earlier free(),
- * in a part of the current frame that nothing has overwritten.
+ * after_free NAME: runs the case NAME. The cases map and unmap memory while the stack still
+ * contains the return address of an earlier free(): nothing has overwritten that part of the
+ * current frames. memleak must not take the mappings for mappings made by free().
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -39,7 +40,7 @@ OWN_FRAME static void *map(size_t size)
 	return keep(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* Maps memory from a frame with an array that nothing is written to. */
+/* Maps memory. The frame has an array that is never written, so stale data stays in it. */
 OWN_FRAME static void map_above_hole(void)
 {
 	char hole[8192];
@@ -79,7 +80,10 @@ static void unmaps_after_free(void)
 	marker();
 }
 
-/* Calls a function. free() and the mapping function are both called here, from the same place. */
+/*
+ * Calls a function. free() and map_instead() are both called here, so they return to the same
+ * address.
+ */
 OWN_FRAME static void call(void (*function)(void *), void *arg)
 {
 	function(arg);
@@ -120,7 +124,7 @@ OWN_FRAME static void start(const pthread_attr_t *attributes)
 	keep(hole);
 }
 
-/* libpthread maps a stack for each thread. */
+/* Creates a thread after each free(). libpthread maps a stack for each thread. */
 static void threads_after_free(void)
 {
 	pthread_attr_t attributes;
@@ -141,7 +145,10 @@ OWN_FRAME static void *reserve(size_t size)
 	return keep(mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* Begins a thread with a call of free(), which makes glibc reserve an arena for the thread. */
+/*
+ * Main function of a thread that first calls free(), which makes glibc reserve an arena for the
+ * thread.
+ */
 static void *begin_by_free(void *arg)
 {
 	free(arg);

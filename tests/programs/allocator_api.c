@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * allocator_api jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf: calls functions that
- * only the named allocator has. The allocator must be preloaded. Each leaking function makes one
- * kind of call.
+ * only one allocator has: jemalloc, tcmalloc or mimalloc, which must be preloaded. Each leaking
+ * function makes one kind of call.
  */
 #include <dlfcn.h>
 
@@ -35,8 +35,9 @@ static void *function(const char *name)
 }
 
 /*
- * LEAK_OF defines a function that allocates one block of the given size. The caller of that
- * function keeps or frees the block.
+ * LEAK_OF(who, size, call) defines a function `who`, which makes `call`, an allocation of `size`
+ * bytes, and returns the block. LEAVE(who) calls that function TIMES times, and prints the leaked
+ * blocks.
  */
 #define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
 #define LEAK_OF(who, size, call)                                                                   \
@@ -68,7 +69,10 @@ OWN_FRAME static size_t resized(void *p, size_t size, size_t extra)
 	return ((resize_in_place)function("xallocx"))(p, size, extra, 0); /* LEAK */
 }
 
-/* Resizes in place: grows fully, grows partly, does not grow, shrinks. */
+/*
+ * Resizes blocks in place by xallocx(): some grow as requested, some grow in part, one is refused,
+ * one shrinks.
+ */
 static void jemalloc_in_place(void)
 {
 	must(resized(made_before(100), 110, 0) == 112, "grown");
@@ -171,7 +175,7 @@ static void mimalloc_in_place(void)
 	leaks("taken_before", 1, 100);
 }
 
-/* A failing reallocf frees its block. */
+/* If mi_reallocf() or mi_heap_reallocf() fails, it frees the block; mi_realloc() does not. */
 static void mimalloc_reallocf(void)
 {
 	const size_t too_much = SIZE_MAX / 4;

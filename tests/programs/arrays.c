@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arrays: reallocates several arrays ten times a second, each array at one call site, until it
- * reads a byte from stdin. One array keeps its size, all others grow.
+ * arrays: reallocates three arrays ten times a second, each at a call site of its own, until a byte
+ * is read from stdin. Two arrays grow; the size of the third varies by a few bytes only.
  */
 #include <poll.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frees blocks of the first phase in the second phase. Functions: one leaks in the first phase
- * alone, one in the second alone, and one in both, which ends with as many blocks as it began with.
+ * Leaks in two phases. leak_early() leaks in the first phase only, and half of its blocks are freed
+ * in the second. leak_late() leaks in the second phase only. leak_both() leaks in both phases: in
+ * the second, most of its blocks are replaced, so their number stays the same.
  */
 #include "truth.h"
 
@@ -31,7 +32,7 @@ int main(void)
 
 	for (size_t i = 0; i < CNT; i++)
 		early[i] = leak_early();
-	/* One call in a loop, so that both phases have the same stack. */
+	/* leak_both() is called at one place in a loop, so that both phases have the same stack. */
 	for (volatile int phase = 0; phase < 2; phase++) {
 		for (size_t i = 0; i < CNT - (size_t)phase; i++) {
 			free(both[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An allocator that is independent of libc's: it hands out pieces of one array and never reuses
- * them. It is built in three ways: as part of a program, as a library, and as a library whose
- * functions have PREFIX before their names.
+ * An allocator that is independent of libc: it hands out pieces of one array and never reuses them.
+ * It is built in three ways: as part of a program, as a library, and as a library whose functions
+ * have names with the prefix PREFIX.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -52,7 +52,10 @@ OWN void *NAME(malloc)(size_t size)
 	return take(size, 16);
 }
 
-/* Jumps to itself in a thread's first call, like free() of glibc 2.42 once it has made a cache. */
+/*
+ * In a thread's first call, ends with a jump to itself, as free() of glibc 2.42 does after it has
+ * made the thread's cache.
+ */
 OWN __attribute__((optimize("optimize-sibling-calls"))) void NAME(free)(void *p)
 {
 	static void (*volatile again)(void *) = NAME(free);
@@ -68,7 +71,7 @@ OWN __attribute__((optimize("optimize-sibling-calls"))) void NAME(free)(void *p)
 
 OWN void *NAME(calloc)(size_t n, size_t size)
 {
-	return take(n * size, 16); /* memory that was never used before is zero */
+	return take(n * size, 16); /* this memory is zero, because take() never reuses memory */
 }
 
 OWN void *NAME(realloc)(void *p, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A heap that is partly used and partly free before memleak is attached, and changes afterwards.
- * Prints the outstanding blocks, and a line for each size class that contains only allocations of
- * this program itself:
+ * Makes a heap that is partly used and partly free before memleak is attached, and changes the heap
+ * afterwards. Prints the outstanding blocks, and a line for each size class in which only this
+ * program allocates, and no library:
  *
  *	upto_LIMIT KNOWN BYTES OLDER BYTES FREE BYTES
  *
@@ -10,9 +10,10 @@
  * attached, OLDER the number of older blocks, FREE the number of free blocks. Each number is
  * followed by the usable bytes of these blocks.
  *
- * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
- * used because they are in the thread's cache, and the number of touched pages of blocks with
- * mappings of their own. With the argument "busy", another thread runs all the time.
+ * Also prints glibc's own figures for the heap and, since glibc counts the freed blocks in a
+ * thread's cache as used, the number of these blocks. Also prints how many pages were touched of
+ * the blocks that malloc() has mapped separately. With the argument "busy", another thread runs all
+ * the time.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -28,14 +29,14 @@
 #define MAPPED (1 << 20)
 #define MORE_MAPPED (3 << 20)
 #define TOUCHED 100000
-/* Maximum number of chunks of one size in a thread's cache: glibc's default. */
+/* glibc's default of the maximum number of chunks of one size in a thread's cache */
 #define CACHED 7
 
 struct sum {
 	size_t count, bytes;
 };
 
-/* Sums of one size class. */
+/* Blocks of one size class: allocated after memleak was attached, older, and freed. */
 struct class
 {
 	struct sum known, older, free_;
@@ -85,7 +86,7 @@ OWN_FRAME static void fill_larger(void)
 	}
 }
 
-/* Allocates into chunks that were freed before. */
+/* Allocates blocks for which glibc reuses chunks that drop() has freed. */
 OWN_FRAME static void refill(size_t cnt)
 {
 	for (size_t i = 0; cnt; i++) {
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
 	const size_t larger_cnt = ARRAY_SIZE(larger_blocks);
 	pthread_t thread;
 
-	/* A huge page would make more memory resident than was touched. */
+	/* A huge page would make more memory resident than the program touches. */
 	must(!prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "no huge pages");
 	if (argc > 1 && !strcmp(argv[1], "busy"))
 		must(!pthread_create(&thread, NULL, run, NULL), "thread");

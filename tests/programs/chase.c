@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * chase HELD ROUNDS BLOCKS SIZE: holds HELD blocks. In each round one thread allocates BLOCKS
- * blocks. Then it allocates one more block, while another thread frees the BLOCKS blocks. After the
- * last round a block of SIZE bytes is allocated and freed. No round begins after 30 s, since rounds
- * take long on a machine whose CPUs are busy with other programs.
+ * chase HELD ROUNDS BLOCKS SIZE: allocates HELD blocks of one byte and keeps them until all rounds
+ * have ended. In each of ROUNDS rounds, the main thread allocates BLOCKS blocks. Then another
+ * thread frees these blocks, while the main thread allocates one more block. After the last round a
+ * block of SIZE bytes is allocated and freed. No round begins after 30 s, since rounds take long on
+ * a machine whose CPUs are busy with other programs.
  */
 #include <pthread.h>
 #include <limits.h>
@@ -20,7 +21,11 @@
 
 static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
 static long held_cnt, round_cnt, block_cnt;
-static long begun, joined, freed; /* numbers of the latest rounds begun, joined, freed */
+/*
+ * `begun`: latest round that the main thread has begun. `joined`: latest round that chaser() has
+ * noticed. `freed`: latest round whose blocks chaser() has freed.
+ */
+static long begun, joined, freed;
 
 OWN_FRAME static void *chase_block(size_t size)
 {
@@ -28,8 +33,8 @@ OWN_FRAME static void *chase_block(size_t size)
 }
 
 /*
- * Waits until the other thread has done a number of rounds. Yields now and then: on a single CPU
- * the other thread could not run otherwise.
+ * Waits until the counter `rounds`, which the other thread increases, reaches `wanted`. Yields now
+ * and then: on a single CPU the other thread could not run otherwise.
  */
 static void wait_until(const long *rounds, long wanted)
 {
@@ -38,7 +43,10 @@ static void wait_until(const long *rounds, long wanted)
 			sched_yield();
 }
 
-/* Delays by a different amount in each round, so that the threads collide at different points. */
+/*
+ * Delays the main thread by a different time in each round, so that the two threads collide at
+ * different points.
+ */
 static void pause_a_little(long round)
 {
 	for (long i = round * 7 % PAUSES; i; i--)

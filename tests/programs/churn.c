@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * churn [PAIRS]: always holds 20,000 blocks (one less for a moment between free and malloc), each
- * of which is soon replaced. With PAIRS, limits the rate to that number of free/malloc pairs per
- * millisecond. Prints at the end the number of pairs, their time in nanoseconds, and the highest
- * number of pairs in any millisecond.
+ * churn [PAIRS]: allocates 20,000 blocks. Then repeats, until a byte is read from stdin: frees the
+ * oldest block and allocates a new one. PAIRS limits the rate to that number of free/malloc pairs
+ * per millisecond. Prints at the end the number of pairs, their time in nanoseconds, and the
+ * highest number of pairs in any millisecond.
  */
 #include <poll.h>
 #include <time.h>
@@ -30,7 +30,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Counts pairs that were just made. Returns the highest number of pairs in any millisecond so far.
+ * Counts `pairs` pairs as made in the current millisecond. Returns the highest number of pairs in
+ * any millisecond so far.
  */
 static uint64_t count_pairs(uint64_t pairs)
 {

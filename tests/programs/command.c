@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * command [code N|signal N|wait|ignore|args ARG...]: a command that memleak runs. It allocates in
- * constructors (its own and that of early.c) and in main(). The arguments select how it ends;
- * "args" prints each ARG.
+ * main(), in a constructor, and in the constructor of the library early.c. The arguments select how
+ * it ends: with exit code N, by signal N, after a byte from stdin (wait), or likewise but ignoring
+ * SIGTERM (ignore). "args" prints each ARG.
  */
 #include <signal.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * confined [serves]: confines itself as memleak's helpers do, then makes harmful and harmless
- * system calls. Prints the number of harmful calls, each harmful call that was not refused, and
- * each harmless call that was refused. With "serves", it may also accept connections.
+ * confined [serves]: confines itself as memleak's helper processes do, then makes harmful and
+ * harmless system calls. Prints the number of harmful calls, each harmful call that was not
+ * refused, and each harmless call that was refused. With "serves", it is confined like the helper
+ * that serves network connections.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +77,7 @@ static unsigned int refused(const struct attempt *attempt)
 
 /*
  * Makes system calls. Returns how many harmless calls were refused, or how many harmful calls were
- * not.
+ * not refused.
  */
 static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmless)
 {
@@ -98,7 +99,8 @@ static unsigned int make_harmful(void)
 	const struct attempt attempts[] = {
 		/* Sending signals, and making the kernel send them. */
 		CALL(kill, parent, 0),
-		CALL(kill, (unsigned long)getpid(), 0), /* only the filter refuses this */
+		/* only the seccomp filter refuses this: the kernel would allow it */
+		CALL(kill, (unsigned long)getpid(), 0),
 		CALL(tkill, parent, 0),
 		CALL(tgkill, parent, parent, 0),
 		CALL(rt_sigqueueinfo, parent, 0, A(bytes)),
@@ -114,7 +116,7 @@ static unsigned int make_harmful(void)
 		CALL(ioctl, LINK, FIOSETOWN, A(&parent)),
 		CALL(timer_create, CLOCK_MONOTONIC, 0, A(bytes)),
 		CALL(mq_open, A("/x"), O_CREAT, 0600, 0),
-		/* Locking, watching and changing files opened by others. */
+		/* Locking, watching and changing files that another process has opened. */
 		CALL(fcntl, FILE_OF_OTHERS, F_SETLK, A(&lock)),
 		CALL(fcntl, FILE_OF_OTHERS, F_SETLKW, A(&lock)),
 		CALL(fcntl, FILE_OF_OTHERS, F_OFD_SETLK, A(&lock)),
@@ -204,7 +206,7 @@ static unsigned int make_harmful(void)
 		CALL(personality, 0x0400000),
 		CALL(keyctl, 0, 0, 0, 0, 0),
 		CALL(add_key, A("user"), A("x"), A("x"), 1, -4UL),
-		/* Executable memory, and memory of the whole system. */
+		/* Executable memory, huge pages, locked memory, and System V IPC. */
 		CALL(mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1UL, 0),
 		CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		     -1UL, 0),
@@ -217,7 +219,7 @@ static unsigned int make_harmful(void)
 		CALL(shmget, 0, 4096, 0600),
 		CALL(semget, 0, 1, 0600),
 		CALL(msgget, 0, 0600),
-		/* Kernel interfaces such as bpf(). */
+		/* Kernel interfaces such as bpf(), and settings of the whole machine. */
 		CALL(bpf, 0, A(bytes), 128),
 		CALL(perf_event_open, A(bytes), 0, -1UL, -1UL, 0),
 		CALL(userfaultfd, 0),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program of `make demo`: a small server that answers made-up requests. One function forgets to
- * free its blocks; the other functions do not leak. Ends after a minute.
+ * The program that `make demo` traces: a small server that answers made-up requests. One function
+ * forgets to free its blocks; the other functions do not leak. Ends after a minute.
  */
 #include <stdio.h>
 #include <stdlib.h>

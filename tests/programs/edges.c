@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * edges NAME: runs one special case, such as a call that fails, a size of zero, or an address that
- * is used again. A failing call must not change the counts. kept_block() allocates blocks that must
- * exist before a call.
+ * is used again. A failing call must not change the counts. Cases that need a block before their
+ * special call get it from kept_block().
  */
 #include <errno.h>
 #include <malloc.h>
@@ -31,7 +31,10 @@ OWN_FRAME static void realloc_fails(void)
 	say_kept();
 }
 
-/* After a failed realloc, the block must still be known to the free that follows. */
+/*
+ * If realloc() fails, memleak must keep its record of the block. The following free() then removes
+ * the record.
+ */
 OWN_FRAME static void realloc_fails_then_free(void)
 {
 	void *p = kept_block();
@@ -77,8 +80,8 @@ OWN_FRAME static void realloc_in_place(void)
 }
 
 /*
- * Reallocates a block in the second phase. Although the block is from the first phase, it counts as
- * new after realloc.
+ * Reallocates a block of the first phase in the second phase. After realloc, the block counts as
+ * allocated in the second phase.
  */
 OWN_FRAME static void realloc_later(void)
 {

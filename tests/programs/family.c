@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * family NAME [COUNT]: processes that fork, each of which leaks. Children print the blocks that
- * they leak as `child PID COUNT BYTES`, and the blocks that they inherited from their parent as
- * `inherits PID COUNT BYTES`. Several processes usually have blocks at equal addresses.
+ * family NAME [COUNT]: runs the case NAME, in which processes fork and each of them leaks. COUNT is
+ * the number of children (of blocks, in the case "hog"). Children print the blocks that they leak
+ * as `child PID COUNT BYTES`, and the blocks that they inherited from their parent as `inherits PID
+ * COUNT BYTES`. Several processes usually have blocks at equal addresses.
  */
 #include <spawn.h>
 #include <stdbool.h>
@@ -14,7 +15,8 @@
 
 extern char **environ;
 static int hold[2]; /* a pipe: children end when its write end is closed */
-static int told[2]; /* a pipe: each child writes a byte once it has printed its blocks */
+/* a pipe: each child writes a byte once it has printed its blocks */
+static int told[2];
 static char *self;
 
 OWN_FRAME static void *parent_alloc(size_t size)
@@ -50,7 +52,10 @@ static void wait_end(int fd)
 	must(read(fd, &byte, 1) == 0, "pipe");
 }
 
-/* Main function of the program that children execute: family leaf COUNT HOLD_FD TOLD_FD. */
+/*
+ * Main function of a child that has executed this program: `family leaf COUNT HOLD_FD TOLD_FD`. If
+ * HOLD_FD is negative, the process ends immediately.
+ */
 static void be_leaf(int number, int fd, int told_fd)
 {
 	told[1] = told_fd;
@@ -95,7 +100,7 @@ static pid_t fork_leaf(int number, bool stays)
 	if (pid)
 		return pid;
 	close(hold[1]);
-	child_alloc(5000); /* exec frees these blocks */
+	child_alloc(5000); /* exec frees this block */
 	execv(self, arguments);
 	_exit(99);
 }
@@ -113,7 +118,10 @@ static pid_t spawn_leaf(int number, bool stays)
 	return pid;
 }
 
-/* Waits until cnt children have printed their blocks. */
+/*
+ * Waits until `cnt` children have printed their blocks. Then prints `ready`, and waits for a byte
+ * from stdin.
+ */
 static void hold_on(int cnt)
 {
 	char byte;
@@ -146,7 +154,7 @@ static void end(int cnt)
 	hold_on(0);
 }
 
-/* A server that forks workers. */
+/* Acts as a server that forks workers. */
 static void run_server(int cnt)
 {
 	begin();
@@ -156,7 +164,7 @@ static void run_server(int cnt)
 	end(cnt);
 }
 
-/* Children that end immediately, without exec. */
+/* Forks children that leak and end immediately, without exec. */
 static void run_brief(int cnt)
 {
 	begin();
@@ -173,7 +181,7 @@ static void run_brief(int cnt)
 	hold_on(cnt);
 }
 
-/* Allocates many blocks, to use up the block table. */
+/* Allocates many blocks, to fill memleak's table of blocks. */
 static void run_hog(int cnt)
 {
 	begin();
@@ -182,7 +190,7 @@ static void run_hog(int cnt)
 	hold_on(0);
 }
 
-/* Children that execute a program and stay. */
+/* Forks or spawns children that execute a program and stay. */
 static void run_exec(int cnt)
 {
 	begin();
@@ -192,7 +200,7 @@ static void run_exec(int cnt)
 	end(cnt);
 }
 
-/* Many short-lived children, two at a time. */
+/* Starts many short-lived children that execute a program, two at a time. */
 static void run_short(int cnt)
 {
 	begin();

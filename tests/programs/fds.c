@@ -3,8 +3,8 @@
  * fds PART: opens descriptors and closes some of them. Prints `older N`, the number of descriptors
  * that are open before memleak is attached, and `mapping FUNCTION N N descriptor` for each function
  * that leaves N descriptors open. PART: open, close, unseen (opened and closed in ways that memleak
- * does not trace), exec, exec_at_once, fork, grow, turn. The parts grow and turn run until stdin
- * ends.
+ * does not trace), exec, exec_at_once, fork, grow, turn. The parts grow and turn run until a byte
+ * arrives on stdin, or stdin ends.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@
 
 #include "truth.h"
 
-#define FAR_NUMBER 3000 /* a number so high that close_range() covers more numbers than memleak
-			   looks up */
+/* memleak does not look up all numbers in a close_range() of FAR_NUMBER / 2 numbers */
+#define FAR_NUMBER 3000
 #define PER_SECOND 50
 #define TURNED 100
 
@@ -155,7 +155,8 @@ static void send_two(int to, int first, int second)
 }
 
 /*
- * Returns a socket that is connected to a listening socket, which has not accepted the connection.
+ * Returns a socket that is connected to a listening socket, and stores the listening socket in
+ * `ret_listening`. The connection has not been accepted.
  */
 static int connect_to(int *ret_listening)
 {

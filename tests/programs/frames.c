@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * frames FIRST SECOND HOW: loads a library, makes it leak, unloads it, and repeats this with a
- * second library at the same address. HOW: "wait" ends a phase before it unloads each library,
- * "quick" has no such phases, "churn" is like "quick", but first does all of this a hundred times.
+ * frames FIRST SECOND HOW: loads the library FIRST, makes it leak, and unloads it. Then does the
+ * same with the library SECOND, which is loaded at the same address. With HOW "wait", waits for a
+ * byte before it unloads each library; "quick" does not wait; "churn" loads and unloads the two
+ * libraries a hundred times, and then does what "quick" does.
  */
 #include <dlfcn.h>
 
@@ -18,7 +19,11 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	char *function; /* name of the leaking function; a copy, as the library gets unloaded */
+	/*
+	 * name of the leaking function; copied, because the library's string is unmapped with the
+	 * library
+	 */
+	char *function;
 	size_t size;
 	const size_t *place; /* address of a variable that has the same offset in all libraries */
 };

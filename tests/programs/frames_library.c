@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A library for frames.c, built several times: LEAK is the name of its leaking function, SIZE the
- * size of its blocks, ROOM the stack that its frames use. Libraries with equal ROOM have equal code
- * offsets. Built with frame pointers, so that memleak can walk stacks before it has read the
- * library.
+ * size of its blocks, ROOM the number of bytes of an array in each of its frames. Libraries with
+ * equal ROOM have equal code offsets. Built with frame pointers, so that memleak can walk stacks
+ * before it has read the library.
  */
 #include "truth.h"
 

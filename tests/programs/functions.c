@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * functions NAME...: calls the named allocator functions; "all" calls every function that the
- * program knows. Blocks of known size are allocated in the first phase and freed in the next phase.
+ * functions NAME...: calls the named allocator functions; "all" calls every function that this
+ * program knows. Allocates blocks of known sizes in the first phase, and frees them in the second
+ * phase.
  */
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * growing SECONDS: calls functions that hold memory in different ways, until it reads a byte from
- * stdin. Counts time in steps, so its seconds are longer on a slow machine. Prints the functions
- * that leak as `grows FUNCTION ...`, the fastest first, and the functions that do not leak as
- * `stays FUNCTION ...`. Prints `ready` again after SECONDS.
+ * growing SECONDS: calls functions that keep memory in different ways, until it reads a byte from
+ * stdin. Counts time in steps of 10 ms, so its seconds are longer on a slow machine. Prints the
+ * functions that leak as `grows FUNCTION ...`, the fastest first, and the functions that do not
+ * leak as `stays FUNCTION ...`. Prints `ready` at the start, and again after SECONDS.
  */
 #include <poll.h>
 
@@ -12,7 +12,7 @@
 #define TICK_MS 10
 #define PER_SECOND (1000 / TICK_MS)
 #define QUEUE 10000
-#define SAW_SECONDS 11 /* period of sawtooth(); SECONDS must not be a multiple of it */
+#define SAW_SECONDS 11 /* period of sawtooth() in seconds; SECONDS must not be a multiple of it */
 
 static void *queue[QUEUE];
 static void *saw[SAW_SECONDS * PER_SECOND];
@@ -52,7 +52,9 @@ OWN_FRAME static void *sawtooth(void)
 	return keep(malloc(400));
 }
 
-/* Allocates 10,000 blocks a second and frees the oldest ones. */
+/*
+ * Allocates 100 blocks and frees the 100 oldest ones. Called in each step: 10,000 blocks a second.
+ */
 static void turn_over(void)
 {
 	static size_t at;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * handover PAIRS SLOTS: each of four threads does this PAIRS times: it puts a new block into a
- * random one of SLOTS slots, and frees the block that was there, whichever thread allocated it.
+ * handover PAIRS SLOTS: four threads share an array of SLOTS pointers to blocks. PAIRS times, each
+ * thread stores a pointer to a new block in a random element of the array, and frees the block that
+ * the element pointed to, whichever thread allocated it.
  */
 #include <pthread.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forks a child that inherits blocks. Afterwards parent and child each forget blocks that the other
- * process still holds. Prints the expected proof for each process as "holds PID FUNCTION COUNT
- * BYTES KIND INHERITED".
+ * Forks a child that inherits blocks. Afterwards parent and child each overwrite pointers to blocks
+ * to which the other process still has pointers. Prints what memleak's proof must find in each
+ * process: "holds PID FUNCTION COUNT BYTES KIND INHERITED". KIND is reachable, definite or
+ * indirect; INHERITED is 1 if the block was inherited.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -81,7 +82,7 @@ static void say_truth(pid_t parent, pid_t child)
 	holds(child, "child_loses", "definite", 0);
 }
 
-/* Runs until it is killed. */
+/* Main function of the child, which runs until it is killed. */
 OWN_FRAME static void be_child(int told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * held WAY: blocks held by memory that was allocated before memleak was attached. Prints `holder
- * WORDS`, the expected description of the holder.
+ * held WAY: allocates blocks to which only older memory points: memory that was allocated before
+ * memleak was attached. Prints `holder WORDS`; WORDS are how memleak must describe the variable
+ * through which the blocks are reachable.
  *
- * A registry points to a table, the table to entries, and each entry to a value, which is a block.
- * WAY selects where registry, table and entries are stored.
+ * A registry points to a table, the table to entries, and one in 20 entries to a value. The values
+ * are the new blocks. WAY selects where registry, table and entries are stored.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,7 +36,10 @@ struct registry {
 
 static struct registry *registry;
 
-/* The unused rest of the arena. No pointer to the arena's start is kept. */
+/*
+ * Start and end of the part of the arena that is not used yet. No pointer to the arena's own start
+ * is stored anywhere.
+ */
 static char *arena_next, *arena_end;
 
 static void *arena_take(size_t size)
@@ -55,7 +59,10 @@ static void *heap_take(size_t size)
 	return block;
 }
 
-/* Builds a registry that has the only pointers to its blocks. */
+/*
+ * Builds a registry. Nothing but the registry points to the table, and nothing but the table to the
+ * entries.
+ */
 OWN_FRAME static struct registry *build(void *(*take)(size_t size))
 {
 	struct registry *made = take(sizeof(*made));
@@ -80,8 +87,8 @@ OWN_FRAME static void fill(struct registry *filled)
 }
 
 /*
- * Waits in a called function, so that the frame of this function is in use when memleak makes the
- * proof.
+ * Waits, fills the registry, and waits again. Its caller keep_in_frame() has the only pointer to
+ * the registry in its frame, which is thus in use when memleak makes the proof.
  */
 OWN_FRAME static void wait_below(struct registry **kept)
 {

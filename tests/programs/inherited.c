@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inherited NAME [PACE_MS]: forks children that inherit blocks. Each process prints its blocks as
- * `holds PID FUNCTION COUNT BYTES KIND INHERITED`; INHERITED is the number of inherited blocks. A
- * process that ends immediately prints `held` instead. The expected sums are kept in memory, so a
- * child inherits them along with the blocks.
+ * inherited NAME [PACE_MS]: runs the case NAME, which forks children that inherit blocks. PACE_MS
+ * is a pause before each step. Each process prints its blocks as `holds PID FUNCTION COUNT BYTES
+ * KIND INHERITED`; INHERITED is the number of inherited blocks. A process that ends during the case
+ * prints `held` instead of `holds`. Each process has a list of its blocks in memory, so a forked
+ * child gets a copy of its parent's list.
  */
 #include "inherited.h"
 
@@ -33,7 +34,7 @@ static void run_frees(void)
 	at(3);
 }
 
-/* Forks a child that outlives its parent and ends only when the runner ends. */
+/* Forks a child that outlives its parent, and ends only when the test runner closes stdin. */
 static void run_orphan(void)
 {
 	pid_t parent = getpid();
@@ -94,7 +95,8 @@ static void run_realloc(void)
 		done();
 		at(2);
 		grow(8, 10, 3000);
-		grow(22, 25, 3000); /* the parent has other blocks in these slots by now */
+		/* by now, the parent has other blocks in these elements of slots[] */
+		grow(22, 25, 3000);
 		drop(25, 26);
 		stay();
 	}
@@ -147,7 +149,10 @@ static void run_grandchild(void)
 	at(5);
 }
 
-/* The child ends or runs exec, while its parent and its own child go on. */
+/*
+ * Forks a child, which forks a grandchild. Then the child runs exec, if `execs` is true, or ends,
+ * while parent and grandchild go on.
+ */
 static void run_gone(bool execs)
 {
 	pid_t pid = fork_child();
@@ -184,7 +189,7 @@ static void run_gone(bool execs)
 	at(3);
 }
 
-/* Exec frees the child's blocks. */
+/* Forks a child that runs exec, which frees the child's blocks. */
 static void run_exec(void)
 {
 	if (!fork_child()) {
@@ -225,7 +230,7 @@ static void run_mappings(void)
 	at(4);
 }
 
-/* Many blocks and children; each child frees some blocks. */
+/* Forks 20 children. Each child frees ten blocks, and the parent one block after each fork. */
 static void run_many(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -250,7 +255,10 @@ static void run_gone_exec(void)
 	run_gone(true);
 }
 
-/* A chain of processes, each forked by the one before. All end, except the first and the last. */
+/*
+ * Makes a chain of processes, each forked by the previous one. Only the first and the last stay;
+ * the others end.
+ */
 static void run_generations(void)
 {
 	int status;

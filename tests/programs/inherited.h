@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of inherited.c: operations on blocks, which the processes do in turn, and the expected sums.
+ * Part of inherited.c: the list of a process's blocks, operations on them, and the steps by which
+ * parent and children take turns.
  */
 #ifndef INHERITED_H
 #define INHERITED_H
@@ -29,9 +30,9 @@ static struct slot {
 	bool inherited;
 } slots[SLOTS];
 
-static int *turn;   /* number of the current step; in shared memory */
+static int *turn;   /* number of the current step, in memory that all processes share */
 static int hold[2]; /* a pipe: children end when its write end is closed */
-static int executed[2]; /* a pipe that is closed when a child has run exec */
+static int executed[2]; /* a pipe whose write end is closed when a child has run exec */
 static int pace_ms;
 static char *self;
 
@@ -102,7 +103,7 @@ static void fail_to_grow(int from, int to)
 		must(grow_alloc(slots[i].p, SIZE_MAX / 4) == NULL, "failing realloc");
 }
 
-/* Frees blocks and allocates as many again. The allocator then returns the same addresses. */
+/* Replaces each block by a new one of equal size. The allocator returns the same address again. */
 static void renew(int from, int to)
 {
 	for (int i = from; i < to; i++) {
@@ -175,9 +176,9 @@ static void execute(void)
 }
 
 /*
- * Waits until a child has executed this program again and the new image has closed the pipe
+ * Waits until a child has executed this program again, and the executed program has closed the pipe
  * `executed`. O_CLOEXEC would not do: the kernel would close the pipe some time before it reports
- * the exec.
+ * the exec to memleak.
  */
 static void wait_executed(void)
 {
@@ -187,7 +188,10 @@ static void wait_executed(void)
 	must(read(executed[0], &byte, 1) == 0, "exec");
 }
 
-/* Last step of a child: prints the child's blocks, and waits until the pipe `hold` is closed. */
+/*
+ * Last step of a child: prints the child's blocks, waits until the pipe `hold` is closed, and ends
+ * the child.
+ */
 static void stay(void)
 {
 	tell("holds");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code without a file: writes machine code into memory, names it in /tmp/perf-PID.map as
- * just-in-time compilers do, and allocates from there.
+ * Runs code that is in no file: writes machine code into memory, names it in /tmp/perf-PID.map as
+ * just-in-time compilers do, and allocates from this code.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,7 +9,8 @@
 #include "truth.h"
 
 /*
- * Machine code of jit_leak(size): makes a frame and calls the function whose address is filled in.
+ * Machine code of jit_leak(size): makes a frame and calls malloc(), whose address main() stores at
+ * FUNCTION_AT.
  */
 #ifdef __x86_64__
 static const unsigned char code[] = {

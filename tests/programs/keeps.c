@@ -5,8 +5,9 @@
  * (the number and the usable size of the blocks that were allocated before the first byte and still
  * exist).
  *
- *  leak   frees three of four old blocks, and leaks blocks that do not fit into the gaps
- *  spike  allocates blocks, and frees all but the last one, below which the heap is not trimmed
+ *  leak   frees three of every four old blocks, and leaks blocks that do not fit into the gaps
+ *  spike  allocates blocks, and frees all but the last one, which keeps glibc from trimming the
+ *         free memory below it
  */
 #include <malloc.h>
 #include <poll.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: holds exact amounts of kernel memory. Before the
- * first phase all things are allocated and freed once, so that the kernel's caches are filled.
- * Phases: all things are allocated; the same number is allocated again (growth); then one phase for
- * each THING, in which it is freed. Prints truth lines of this form:
+ * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: makes the kernel allocate exact amounts of memory.
+ * Before the first phase all things are made and freed once, so that the kernel's caches are
+ * filled. In the first phase COUNT things of each kind are made, and in the second phase as many
+ * again (growth). Then follows one phase for each THING, in which all things of this kind are
+ * freed. In each phase prints truth lines, which say what memleak must report:
  *
  *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
- * Truth lines have names of things instead of functions, because functions differ between kernels;
- * the test cases know which function belongs to a thing. If the machine cannot make a thing, the
+ * The lines name things instead of kernel functions, because functions differ between kernels; the
+ * test cases know which function allocates for a thing. If this machine cannot make a thing, the
  * program prints "missing WHY".
  */
 #include <pthread.h>
@@ -31,7 +32,7 @@ struct share {
 	int from, to;
 };
 
-/* Returns the range of handles for which the given thread makes things. */
+/* Returns the range of handles (indexes of things) that the given thread makes. */
 static struct share share_of(struct held *h, int thread)
 {
 	return (struct share){
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
 	}
 	ready();
 
-	/* One call in a loop, so that both rounds have the same stack. */
+	/* make() is called at one place in a loop, so that both rounds have the same stack. */
 	for (volatile int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < held_cnt; i++)
 			make(&held[i]);

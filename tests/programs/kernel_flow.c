@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel_flow WHAT [COUNT [THREADS]]: allocates and frees kernel memory. All phases are equal
- * rounds, and no memory is held between rounds, except as noted below.
+ * kernel_flow WHAT [COUNT [THREADS]]: makes the kernel allocate and free memory. Each phase does
+ * the same, and leaves no memory allocated, except where the list says otherwise.
  *
- *	messages    sends and receives messages, with one queue per thread; mallocs and frees in
- *	            between, which are traced, must not hide frees in the kernel
+ *	messages    sends and receives messages, with one queue per thread; also calls malloc() and
+ *	            free(), which are traced, too, and must not hide frees in the kernel
  *	watches     adds and removes a watch of epoll, which is freed after an RCU grace period
  *	timerfds    creates and closes timerfds, which are freed in bulk, without an event
  *	options     sets IP options again and again; the old ones are freed in bulk
  *	fragments   sends datagrams of many fragments over lo; their buffers are freed in bulk
  *	children    makes connections that nobody accepts; the kernel allocates their sockets in
- *	            interrupts; connections of the first phase are held until the second phase
+ *	            interrupts; connections of the first phase stay open until the second phase
  *	packets     sends datagrams both ways through a veth pair between two network namespaces
- *	child       a child of the process makes messages; the process itself makes none
- *	exec        makes messages, then executes another program, which holds them
+ *	child       a child of the process sends messages; the process itself sends none
+ *	exec        sends messages to its own queue, then executes another program; the messages
+ *	            stay in the queue
  *	receive     makes a queue, and empties it in each phase
  *	send        COUNT is the pid of a `kernel_flow receive`: each phase puts ten messages into
  *	            its queue
@@ -159,7 +160,7 @@ static void fragments(int phase)
 	}
 }
 
-/* Resets the connections, so that no socket stays in TIME_WAIT for a minute. */
+/* Closes the connections by a reset, so that no socket stays in TIME_WAIT for a minute. */
 static void hang_up(int *fds)
 {
 	struct linger linger = {.l_onoff = 1};
@@ -206,7 +207,7 @@ static int net_of(int pid)
 	return fd;
 }
 
-/* Starts a process that stays in a separate network namespace. */
+/* Starts a process that stays in a network namespace of its own. Returns its pid. */
 static int start_neighbour(void)
 {
 	int done[2], pid;
@@ -353,7 +354,8 @@ static void exec_holder(int phase)
 
 static const struct {
 	const char *name;
-	void (*round)(int phase);	/* phase -1: setup and a round before tracing */
+	/* called with phase -1 before tracing: sets up and runs one round */
+	void (*round)(int phase);
 } flows[] = {
 	{"messages", messages}, {"watches", watches},	  {"timerfds", timerfds},
 	{"options", options},	{"fragments", fragments}, {"children", children},

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Things made of whole pages, of blocks too large for the slab allocator, and of per-CPU memory. */
+/*
+ * Things (see kernel_things.h) for which the kernel allocates whole pages, blocks too large for the
+ * slab allocator, or per-CPU memory.
+ */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -123,8 +126,8 @@ static long rings_bytes(int size)
 }
 
 /*
- * Huge pages. The kernel splits each huge page because one page in it is marked by MADV_FREE. Then
- * the upper half is freed page by page.
+ * Huge pages. Because one page in each huge page is marked by MADV_FREE, the kernel splits the huge
+ * page. Then the upper half is freed page by page.
  */
 
 #define KPF_THP 22
@@ -191,7 +194,7 @@ static void maps_init(int cnt, int size)
 {
 	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
 
-	setrlimit(RLIMIT_MEMLOCK, &all); /* older kernels count maps as locked memory */
+	setrlimit(RLIMIT_MEMLOCK, &all); /* older kernels count BPF maps as locked memory */
 	handles_init(&percpu, cnt);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slab objects, and the namespaces that limit their lifetime. */
+/*
+ * Things (see kernel_things.h) for which the kernel allocates slab objects. Also functions that
+ * enter a namespace, whose end frees such objects.
+ */
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <net/if.h>
@@ -176,7 +179,10 @@ static long keys_bytes(int size)
 	return size + KEY_HEADER;
 }
 
-/* Datagrams queued in sockets: data rounded up to 64-byte units, and 320 bytes of kernel data. */
+/*
+ * Datagrams queued in sockets. The kernel allocates SIZE bytes, rounded up to a multiple of 64, and
+ * 320 bytes of its own. datagrams_bytes() is right only for multiples of 64.
+ */
 
 #define QUEUED 8
 
@@ -216,8 +222,9 @@ static long datagrams_bytes(int size)
 }
 
 /*
- * Default sizes 464, 488 and 1728: the kernel requests 48, 24 and 320 bytes more. The sums are
- * powers of two, so that requested and allocated sizes are equal.
+ * For messages, keys and datagrams the kernel requests 48, 24 and 320 bytes more than SIZE. With
+ * the default sizes 464, 488 and 1728 the sums are powers of two, so that requested and allocated
+ * sizes are equal.
  */
 const struct thing slab_things[] = {
 	{"messages", "slab", 464, messages_init, messages_make, messages_drop, messages_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Things that a program can create, such as pipes, and for which the kernel allocates a known
- * number of blocks. They need only system calls that Linux 5.10 has.
+ * A thing is something that a program can create, such as a pipe, and for which the kernel
+ * allocates a known number of blocks. Making things needs only system calls that Linux 5.10 has.
  */
 #ifndef KERNEL_THINGS_H
 #define KERNEL_THINGS_H
@@ -17,14 +17,15 @@ struct thing {
 	void (*init)(int cnt, int size);	/* prepares to make cnt things */
 	void (*make)(int i, int size);		/* makes thing i, in any thread */
 	void (*drop)(int i, int size);
-	long (*bytes)(int size);		/* returns bytes of a block; NULL if unknown */
-	int (*blocks)(int size);		/* returns blocks per thing; NULL if 1 */
+	long (*bytes)(int size);		/* returns the size of a block; NULL if unknown */
+	/* returns the number of blocks per thing; NULL if 1 */
+	int (*blocks)(int size);
 };
 
-/* The last element of each array has no name. */
+/* Arrays of things. The last element of each array has no name. */
 extern const struct thing slab_things[], page_things[];
 
-/* Handles of things, such as descriptors, keys or addresses. */
+/* Handles by which the program frees things: descriptors, keys or addresses. */
 struct handles {
 	long *at;
 };
@@ -37,8 +38,8 @@ static inline void handles_init(struct handles *h, int cnt)
 }
 
 /*
- * Prints that this machine lacks something that the program needs, and ends. The runner then skips
- * the case.
+ * Prints that this machine lacks something that the program needs, and ends the program. The runner
+ * then skips the test case.
  */
 __attribute__((noreturn)) static inline void missing(const char *what)
 {

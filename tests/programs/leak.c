@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A simple leak. Phases: nothing is allocated; blocks leak; as many blocks leak again (growth); all
- * are freed; one more block is allocated; the program exits with code 7. Blocks from before the
- * first phase must not be reported.
+ * A simple leak. Phases: 1. nothing is allocated; 2. blocks leak; 3. as many blocks leak again
+ * (growth); 4. all blocks are freed; 5. one more block is allocated; then the program exits with
+ * code 7. Blocks from before the first phase must not be reported.
  */
 #include "truth.h"
 
@@ -43,7 +43,10 @@ int main(void)
 	ready();
 
 	free(early[0]);
-	/* One call in a loop, so that both rounds have the same stack. */
+	/*
+	 * round_of_leaks() is called at one place in a loop, so that both rounds have the same
+	 * stack.
+	 */
 	for (volatile int done = 0; done < 2 * ROUND; done += ROUND) {
 		round_of_leaks(done);
 		say_leaks(done + ROUND);

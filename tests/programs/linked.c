@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * linked FILE: makes the dynamic loader's list of libraries continue in a mapped page of FILE that
- * is not in memory yet.
+ * linked FILE: changes the dynamic loader's list of libraries, so that the list continues in a
+ * mapped page of FILE that is not in memory yet.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

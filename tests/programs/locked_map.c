@@ -2,9 +2,9 @@
 /*
  * Maps a file and changes it in memory, waits for a byte, changes it again, and maps other memory
  * in its place. The kernel then writes the file while it holds the lock of the process's memory
- * map. After another byte, allocates blocks. Has no libraries: nobody can probe a file that this
- * process maps while it holds the lock, since that takes the lock, too, and no process could fork
- * meanwhile.
+ * map. After another byte, allocates blocks. The program uses no libraries, because a probe on any
+ * file that it maps would be a danger: while the kernel holds the lock, adding or removing that
+ * probe waits for the lock, and no process can fork meanwhile.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -52,7 +52,10 @@ __attribute__((noinline)) void *malloc(size_t size)
 
 void run(char *const *args);
 
-/* args: argc, the program's name, the file, as the kernel leaves them on the stack. */
+/*
+ * Main function. args: argc, the program's name and the file's name, as the kernel puts them on the
+ * stack.
+ */
 void run(char *const *args)
 {
 	long fd = call(SYS_open, (long)args[2], (void *)O_RDWR, 0, 0, 0);

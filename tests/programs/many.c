@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * many COUNT SIZE: allocates COUNT blocks of one size from one place, frees them all, then
+ * many COUNT SIZE: allocates COUNT blocks of SIZE bytes at one call site, frees all of them, then
  * allocates ten more.
  */
 #include "truth.h"

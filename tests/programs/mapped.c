@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mapped FILE...: maps the first page of each file as code, whatever the file contains, and leaks.
- * The program itself never reads the files; memleak parses them.
+ * mapped FILE...: maps the first page of each file as code, whatever the file contains, and then
+ * leaks. The program never reads the files; memleak parses them.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mappings NAME: runs one test of mappings. new_map creates the mappings that a test cuts up, so
- * all remaining parts belong to new_map. over_map creates mappings that replace existing ones.
+ * mappings NAME: runs one test of mappings. new_map() makes the mappings that a test cuts up, so
+ * all remaining parts are reported as mapped by new_map(). over_map() makes mappings that replace
+ * existing ones.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@
 #define VAST (ANON | MAP_NORESERVE)
 #define GIB (1UL << 30)
 
-static char *area; /* free range of addresses, found before memleak is attached */
+static char *area; /* a free range of addresses, found before memleak is attached */
 
 OWN_FRAME static char *new_map(char *where, size_t pages)
 {
@@ -208,7 +209,8 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* makes stale data of free() lie where the array `hole` will be */
+	/* puts the return address of free() where map_in_hole() will have its array `hole` */
+	char room[64];
 
 	keep(room);
 	free(p);
@@ -230,9 +232,9 @@ OWN_FRAME static void *map_in_hole(void *old, size_t pages)
 }
 
 /*
- * The frame of map_in_hole lies where the frame of free_block was, and does not overwrite the
- * return address of free() there. Mappings made by map_in_hole must not be taken for mappings made
- * by free().
+ * The frame of map_in_hole() lies where the frame of free_block() was, and does not overwrite the
+ * return address of free() there. Mappings made by map_in_hole() must not be taken for mappings
+ * made by free().
  */
 static void after_free(void)
 {
@@ -258,7 +260,7 @@ static void move_later(void)
 	say_new(1, 400);
 }
 
-/* Unmaps memory that was never counted; the sums must not change. */
+/* Unmaps a range in which memleak has counted no mapping: the sums must not change. */
 static void not_ours(void)
 {
 	new_map(NULL, 4);
@@ -377,7 +379,10 @@ static void used_forked(void)
 	say_reserve(2, 5 + 6);
 }
 
-/* Mappings larger than the machine's memory count as reserved, whatever their protection. */
+/*
+ * Returns the kind as which memleak counts a mapping that is not PROT_NONE: "reserve" if it is
+ * larger than the machine's memory, else "mmap".
+ */
 static const char *kind_of(size_t bytes)
 {
 	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -404,8 +409,8 @@ static void used_huge(void)
 }
 
 /*
- * Allocates huge and small blocks in one function. With -C, memleak packs count and bytes into one
- * word, and neither may overflow.
+ * Maps huge and small areas in one function. With -C, memleak packs the count and the bytes of a
+ * stack into one 64-bit word: neither may overflow into the other.
  */
 OWN_FRAME static void huge_and_small(void)
 {
@@ -512,8 +517,8 @@ static void unseen_reserve(void)
 }
 
 /*
- * Makes many mappings in quick succession: no record in memleak's ring buffer may be lost or
- * reordered.
+ * Makes and unmaps many mappings in quick succession: memleak's ring buffer must not lose or
+ * reorder any record.
  */
 static void many(void)
 {
@@ -527,7 +532,10 @@ static void many(void)
 	say_new(1, 2);
 }
 
-/* More mappings than memleak tracks. The kernel merges them, so it does not limit their number. */
+/*
+ * Makes five mappings more than memleak can track. The kernel merges adjacent mappings, so its own
+ * limit on their number is not reached.
+ */
 static void too_many(void)
 {
 	for (int i = 0; i < 262144 + 5; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mix WAY SITES BLOCKS: allocates BLOCKS blocks of mixed sizes from each of SITES stacks, with the
- * same sizes from each stack, then frees them. WAY selects how the blocks are allocated:
+ * mix WAY SITES BLOCKS: allocates BLOCKS blocks of mixed sizes on each of SITES call paths, with
+ * the same sizes on each path, then frees them. WAY selects how the blocks are allocated:
  *  heap     by malloc
  *  zeros    by malloc, but every second block has size 0
  *  realloc  by realloc of blocks of other sizes
@@ -21,9 +21,10 @@
 
 struct way {
 	const char *name;
-	const char *function; /* function that allocates */
+	const char *function; /* name of the function that allocates */
 	void *(*make)(size_t which);
-	size_t (*size)(size_t which); /* size of a block, or of its part that stays mapped */
+	/* size of a block; for mappings, of the half that stays mapped */
+	size_t (*size)(size_t which);
 	void (*destroy)(void *block, size_t which);
 	int in_threads;
 };
@@ -33,7 +34,7 @@ static void **blocks;
 static size_t block_cnt;
 
 /*
- * Returns the size of a block, at least 16 bytes. Each range between two successive powers of two
+ * Returns the size of a block: 16 to 100,000 bytes. Each range between two successive powers of two
  * is equally likely.
  */
 static size_t mixed(size_t which)
@@ -140,7 +141,8 @@ static const struct way ways[] = {
 	{"zeros", "ask", ask, mixed_or_zero, free_block, 0},
 	{"realloc", "ask_again", ask_again, mixed, free_block, 0},
 	{"maps", "ask_to_map", ask_to_map, half_a_mapping, unmap, 0},
-	{"threads", "ask", ask, mixed, free_block, 1}, /* each thread begins a sampling countdown */
+	/* each thread has a sampling countdown of its own */
+	{"threads", "ask", ask, mixed, free_block, 1},
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * moving SECONDS: reallocates some blocks again and again, so that they move. At the same time,
- * allocates and frees many other blocks. So memleak has to relocate the table entries of the moved
- * blocks all the time.
+ * moving SECONDS: reallocates 64 blocks again and again to random sizes, so that they move. At the
+ * same time, another thread allocates and frees many blocks. So memleak must move records in its
+ * table of blocks all the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "named library" allocates by a library call that uses the library's internal functions. "named
- * own" allocates by functions of the program that have many callers.
+ * "named library" calls a library function that allocates in internal functions of the library.
+ * "named own" allocates in functions of this program that have many callers.
  */
 #include <regex.h>
 
@@ -13,7 +13,7 @@ OWN_FRAME static void match_user(regex_t *regex)
 	__asm__ volatile("");
 }
 
-/* A malloc wrapper whose name does not show that it is one. */
+/* A malloc wrapper. Its name does not show that it is one. */
 OWN_FRAME static void *take(size_t size)
 {
 	return keep(malloc(size)); /* LEAK */
@@ -35,7 +35,7 @@ TAKER(5)
 TAKER(6)
 TAKER(7)
 
-/* Has many callers, but allocates blocks of one size. */
+/* Has as many callers as take(), but allocates blocks of one size only. */
 OWN_FRAME static void *make(void)
 {
 	return keep(malloc(64)); /* LEAK */

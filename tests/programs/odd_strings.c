@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Defines mi_strdup(), mi_realpath() and mi_heap_realpath(), which return their argument or a buffer
- * instead of a copy. "odd_strings" passes mostly invalid strings to mi_strdup(); "odd_strings paths"
- * calls the two functions for paths.
+ * Defines mi_strdup(), mi_realpath() and mi_heap_realpath(), which return their argument or the
+ * given buffer instead of a copy. "odd_strings" passes mostly invalid strings to mi_strdup();
+ * "odd_strings paths" calls mi_realpath() and mi_heap_realpath().
  */
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 
 #define PAGE 4096
 
-/* Number of bytes that memleak reads in one step */
+/* Maximum number of bytes of a string that memleak reads in one step */
 #define PIECE 65535
 
 /* Returns the given string itself instead of a copy. */
@@ -38,9 +38,7 @@ OWN_FRAME static void *given_back(void *what)
 	return keep(mi_strdup(what)); /* LEAK */
 }
 
-/*
- * Returns a string of the given length that has no terminator and is followed by unreadable memory.
- */
+/* Returns the address of `bytes` bytes without a NUL. Unreadable memory follows them. */
 static char *endless(size_t bytes)
 {
 	size_t room = (bytes / PAGE + 1) * PAGE;

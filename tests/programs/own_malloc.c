@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Uses the allocator of bump.c, which is linked in, comes from a library, or has a prefix. Frees
- * memory by free, by free_sized and free_aligned_sized of C23, and by cfree of old C libraries.
+ * Allocates by the allocator of bump.c, which is linked in, comes from a library, or has a prefix
+ * (PREFIX). Frees by free(), by free_sized() and free_aligned_sized() of C23, and by cfree() of old
+ * C libraries.
  */
 #include "truth.h"
 

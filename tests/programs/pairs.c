@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pairs COUNT: two functions allocate alternately, so that every second call comes from the same
- * function. pairs mapped: one function allocates and the other one maps memory, alternately, until
- * a byte is read from stdin.
+ * pairs COUNT: two functions allocate alternately, COUNT blocks each, so that every second call
+ * comes from the same function. pairs mapped: one function allocates and another one maps memory,
+ * alternately, until a byte is read from stdin.
  */
 #include <poll.h>
 #include <sys/mman.h>
@@ -36,7 +36,10 @@ static int byte_waits(void)
 	return poll(&in, 1, 0) > 0;
 }
 
-/* Maps at rising addresses, so that a sorted list of mappings grows only at its end. */
+/*
+ * Runs `pairs mapped`. Maps at rising addresses, so that memleak's sorted list of mappings grows
+ * only at its end.
+ */
 static int map_by_turns(void)
 {
 	char *at =

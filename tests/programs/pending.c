@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocator calls that never return, are interrupted, or are nested: pending NAME runs one case.
- * The plain allocations in it must be counted correctly. The program defines its own malloc on top
- * of the library's.
+ * pending NAME: runs a case in which an allocator call never returns, is interrupted, or contains
+ * another allocator call. Blocks of plain_alloc() calls that return must be counted correctly. The
+ * program defines its own malloc(), which calls the C library's.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,7 +16,8 @@ extern void __libc_free(void *p);
 
 static jmp_buf out;
 static void (*inside)(void); /* called once by the next malloc, before it allocates */
-static size_t header;        /* bytes that malloc below puts before each block */
+/* number of bytes that this program's malloc() adds before each block */
+static size_t header;
 
 static void *volatile never_given;
 
@@ -85,8 +86,8 @@ static void longjmp_with_block(void)
 }
 
 /*
- * Abandons a call with a large size. memleak must not use that size for later calls, which are
- * small and filtered out.
+ * Abandons a malloc() of 5000 bytes by longjmp(). memleak must not use this size for later calls,
+ * whose small sizes a filter leaves out.
  */
 static void longjmp_then_tiny(void)
 {
@@ -107,7 +108,7 @@ OWN_FRAME static void deeper(int depth, size_t size)
 	keep(room);
 }
 
-/* Jumps out of malloc at decreasing stack depths, then allocates at increasing stack depths. */
+/* Jumps out of malloc() at decreasing stack depths, and allocates at increasing stack depths. */
 static void longjmp_depths(void)
 {
 	for (volatile int depth = 0; depth < 20; depth++) {
@@ -122,8 +123,8 @@ static void longjmp_depths(void)
 }
 
 /*
- * The array hole covers the part of the stack that the abandoned call used. Nothing is written to
- * hole.
+ * Allocates from a frame whose array `hole` covers the part of the stack that the abandoned call
+ * used. Nothing is written to `hole`, so stale data of that call stays there.
  */
 OWN_FRAME static void with_hole(void)
 {
@@ -166,8 +167,8 @@ static void *leave(void *arg)
 }
 
 /*
- * Makes the C library do the allocations that it does only once, for the first thread and the first
- * pthread_exit().
+ * Makes the C library do its one-time allocations: those for the first thread, and those for the
+ * first pthread_exit().
  */
 static void warm_up_threads(void)
 {
@@ -215,7 +216,7 @@ OWN_FRAME static void outer_alloc(void)
 	keep(malloc(1000)); /* LEAK */
 }
 
-/* A signal handler on an alternate stack allocates in the middle of malloc. */
+/* A signal handler, running on an alternate stack, allocates in the middle of a malloc() call. */
 static void signal_stack(void)
 {
 	static char stack[1 << 16];
@@ -230,8 +231,8 @@ static void signal_stack(void)
 }
 
 /*
- * Sets a header size: the program's malloc then requests more bytes from the library's malloc than
- * its caller requested.
+ * Sets `header`, so that this program's malloc() requests more bytes from the C library than its
+ * own caller requested. memleak must count the latter.
  */
 static void headers(void)
 {
@@ -245,7 +246,10 @@ static void headers(void)
 	leaks("plain_alloc", 5, 500);
 }
 
-/* Filters on sizes apply only to the outermost of nested calls. */
+/*
+ * Makes calls that a filter on sizes must leave out, although calls nested in them request more
+ * bytes: only the size of the outermost call counts.
+ */
 static void filtered_outside(void)
 {
 	header = 4096;

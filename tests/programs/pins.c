@@ -2,8 +2,8 @@
 /*
  * Fills each page with four small blocks and a large one. Then frees all large blocks, so that the
  * small blocks pin nearly all of the free memory. A fifth of the pages is filled before memleak is
- * attached, with small blocks of older_pins(). Each of the remaining pages has three small blocks
- * of pin_most() and one of pin_some(). Prints `pinned BYTES`: the free memory in its heap.
+ * attached, with small blocks of older_pins(). Each of the other pages has three small blocks of
+ * pin_most() and one of pin_some(). Prints `pinned BYTES`: the free memory in the heap.
  */
 #include <malloc.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #define PAGES 8000
 #define PAGE 4096
 #define SMALL 64
-#define LARGE 3768 /* with their headers, five blocks fill a page */
+#define LARGE 3768 /* one large and four small blocks, with their headers, fill a page */
 
 static void *large[PAGES];
 
@@ -41,7 +41,10 @@ OWN_FRAME static void older_pins(void)
 	keep(malloc(SMALL));
 }
 
-/* Lets the next block begin in mid-page, so that page boundaries are in large blocks. */
+/*
+ * Makes the next block begin in the middle of a page, so that all page boundaries lie in large
+ * blocks.
+ */
 static void leave_boundary(void)
 {
 	uintptr_t at = (uintptr_t)keep(malloc(SMALL)) + SMALL;

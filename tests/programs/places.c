@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes every code path of the allocator functions: each function with valid and with refused
- * arguments, several times, a few frames deep. The results must not depend on the exact
- * instructions at which functions are probed.
+ * Calls each allocator function with valid and with invalid arguments, so that every code path of
+ * the function is taken. Does this three times, at different stack depths. memleak's results must
+ * not depend on the exact instructions at which it probes the functions.
  */
 #include <errno.h>
 #include <malloc.h>

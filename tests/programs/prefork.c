@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * prefork COUNT: a server forks COUNT workers, and each of them forks one more worker, all before
- * memleak is attached. When the runner lets the server continue, the server and all workers leak.
- * Each worker then forks a child, which also leaks. Each process prints the blocks that it holds:
- * `child PID COUNT BYTES`.
+ * memleak is attached. When the runner sends a byte, the server and all workers leak. Each worker
+ * then forks a child, which also leaks. Each process prints the number and size of the blocks that
+ * it has, including inherited ones: `child PID COUNT BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -12,7 +12,8 @@
 #include "truth.h"
 
 static int work[2]; /* a pipe: closing it lets the workers begin */
-static int told[2]; /* a pipe: each process writes a byte once it has printed its blocks */
+/* a pipe: workers and their children write a byte after printing their blocks */
+static int told[2];
 
 OWN_FRAME static void *child_alloc(size_t size)
 {
@@ -31,7 +32,7 @@ static void leak(size_t cnt)
 		must(child_alloc(1000) != NULL, "malloc");
 }
 
-/* Forks a process that dies with its parent. */
+/* Forks a process that is killed when its parent ends. Returns as fork() does. */
 static pid_t fork_process(void)
 {
 	pid_t pid = fork();
@@ -43,8 +44,8 @@ static pid_t fork_process(void)
 }
 
 /*
- * Waits until the server continues. Then leaks, and forks a child that inherits the leaked blocks
- * and leaks one more.
+ * Main function of a worker. Waits until the server closes `work`. Then leaks, and forks a child
+ * that inherits the leaked blocks and leaks one more.
  */
 static void run_worker(size_t cnt)
 {

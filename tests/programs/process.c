@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that fork, spawn or exec: process NAME [N]. Changes that a child makes to its copy of
- * memory do not affect the parent; an exec frees all earlier blocks.
+ * process NAME [N]: runs a case in which the process forks, spawns or executes. What a child does
+ * to its copy of the memory does not affect the parent; an exec frees all earlier blocks.
  */
 #include <pthread.h>
 #include <spawn.h>
@@ -69,7 +69,10 @@ static void forks(void)
 	say_parents();
 }
 
-/* Forks a child that still runs while memleak reports and while the parent allocates again. */
+/*
+ * Forks a child that still runs while memleak reports, and while the parent allocates again in
+ * marker().
+ */
 static void forks_and_stays(void)
 {
 	int in[2], out[2];
@@ -120,7 +123,8 @@ static void vfork_frees(void)
 	parent_allocs();
 	pid = vfork();
 	if (pid == 0) {
-		free_all(); /* not inlined: inlining would change the parent's frame */
+		/* not inlined: inlining would change the parent's frame */
+		free_all();
 		_exit(0);
 	}
 	wait_for(pid);
@@ -176,7 +180,7 @@ static void exec_fails(void)
 	say_parents();
 }
 
-/* Runs in the second program: allocates right after the exec. */
+/* Runs after the exec, as `process second`: allocates immediately, and again after a byte. */
 static void second(void)
 {
 	for (int i = 0; i < 5; i++)
@@ -189,8 +193,8 @@ static void second(void)
 }
 
 /*
- * Allocates 200 blocks and waits for a byte. Then executes this program again with times - 1,
- * unless times is 0.
+ * Allocates 200 blocks and waits for a byte. Then, if `times` is 0, prints the blocks; else
+ * executes this program again with `times` - 1.
  */
 static void again(const char *times)
 {

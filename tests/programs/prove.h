@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scenes for proofs. A scene plants blocks for which it is known whether anything points to them,
- * and prints this:
+ * Common part of the prove_*.c programs, which test memleak's proofs of leaks. A program consists
+ * of scenes. A scene plants blocks (allocates them and stores or drops their addresses), and prints
+ * what a proof must find:
  *
  *  kind FUNCTION KIND COUNT BYTES             blocks allocated in FUNCTION
  *  differs TOOL FUNCTION KIND OTHER REASON    TOOL reports these blocks as OTHER instead of KIND
@@ -12,9 +13,9 @@
  * memleak at the end of the program.
  *
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
- * prints "ready" before planting, so that memleak can be attached, and again when all is planted.
- * If valgrind or LeakSanitizer runs the program, that tool then checks the same state as memleak,
- * with the same frames in use. Nothing is freed between the last "ready" and this check.
+ * prints "ready" before planting, so that memleak can be attached, and again when all blocks are
+ * planted. If valgrind or LeakSanitizer runs the program, it then checks the state that memleak has
+ * seen, with the same frames in use. Nothing is freed between the last "ready" and this check.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
@@ -41,7 +42,7 @@ struct scene {
 	void (*plant)(void);
 };
 
-/* Registers a scene in a linker section, so that none is forgotten. */
+/* Defines a scene, and registers it in a linker section, in which main() looks for it. */
 #define SCENE(name)                                                                                \
 	static void scene_##name(void);                                                            \
 	static const struct scene named_##name = {#name, scene_##name};                            \
@@ -76,7 +77,7 @@ __attribute__((unused)) static void say_kind(const char *function, const char *k
 	say("kind %s %s %zu %zu\n", function, kind, count, bytes);
 }
 
-/* Global variable for pointers to reachable blocks. */
+/* Blocks whose addresses a scene stores here are reachable. */
 static void *volatile held[64];
 
 /* Function of LeakSanitizer; NULL unless its library is preloaded. */
@@ -88,7 +89,7 @@ extern "C"
 
 #define WIPED_BYTES (64 << 10)
 
-/* Clears the registers that functions need not preserve. */
+/* Clears the caller-saved registers (on x86-64 only). */
 static inline void wipe_registers(void)
 {
 #ifdef __x86_64__
@@ -111,7 +112,7 @@ static inline void wipe_registers(void)
 #endif
 }
 
-/* Clears the stack below the caller's frame, and the registers. */
+/* Clears 64 KiB of the stack below the caller's frame, and the caller-saved registers. */
 OWN_FRAME __attribute__((unused)) static void wipe(void)
 {
 	volatile char below[WIPED_BYTES];
@@ -121,7 +122,7 @@ OWN_FRAME __attribute__((unused)) static void wipe(void)
 	wipe_registers();
 }
 
-/* Like wipe(), but clears only a small part of the stack. */
+/* Like wipe(), but clears only 8 KiB of the stack. */
 OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 {
 	volatile char below[WIPED_BYTES / 8];
@@ -132,9 +133,9 @@ OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 }
 
 /*
- * Functions that call wipe() are inlined, so that wipe() clears the stack from the depth at which
- * the program later waits. The frame of the waiting function has unused parts, which only wipe()
- * overwrites.
+ * For functions that call wipe() and then a function that waits. They are inlined, so that wipe()
+ * clears the stack from the depth at which the waiting function gets its frame. Parts of that frame
+ * are never written, and would otherwise contain stale pointers.
  */
 #define WIPED static inline __attribute__((always_inline, unused))
 
@@ -145,7 +146,8 @@ OWN_FRAME __attribute__((unused)) static void stage_now(void)
 }
 
 /*
- * Ends a phase that only memleak checks. The scene then prints the kinds of all its blocks again.
+ * Ends a phase that only memleak checks; valgrind and LeakSanitizer check only the end of the
+ * scene. In the next phase the scene prints the kinds of all its blocks again.
  */
 WIPED void stage(void)
 {
@@ -165,9 +167,9 @@ OWN_FRAME __attribute__((noreturn)) static void judge_now(void)
 }
 
 /*
- * Ends the scene, which has allocated its blocks, and waits until the program has been checked.
- * Never returns. main() calls it after each scene; if the scene itself calls it, the scene's frame
- * is still in use during the check.
+ * Call when all blocks of the scene are allocated. Waits until memleak has checked the program,
+ * lets valgrind or LeakSanitizer check it, and exits. main() calls this function after each scene.
+ * A scene that calls it has its own frame still in use during the check.
  */
 WIPED void judge(void)
 {
@@ -175,7 +177,7 @@ WIPED void judge(void)
 	judge_now();
 }
 
-/* Keeps one thread running: memleak then never finds all threads asleep. */
+/* Main function of a thread that never sleeps, so that memleak never finds all threads asleep. */
 static void *run_all_the_time(void *arg)
 {
 	wipe_registers();
@@ -184,7 +186,9 @@ static void *run_all_the_time(void *arg)
 	return arg;
 }
 
-/* Starts the thread with all signals blocked, so that other threads handle them. */
+/*
+ * Starts run_all_the_time() in a thread that blocks all signals, so that other threads handle them.
+ */
 static void start_to_run(void)
 {
 	pthread_t thread;

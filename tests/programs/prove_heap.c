@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Blocks of every allocator function and of all sizes, and stale data in freed memory. */
+/*
+ * Scenes about blocks of every allocator function and of all sizes, and about stale data in freed
+ * memory.
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -19,7 +22,7 @@ static void put(void *memory, size_t word, void *block)
 MAKER(empty_lost); /* LEAK */
 MAKER(empty_kept); /* LEAK */
 
-/* Blocks of size 0 also have an address. */
+/* Two blocks of size 0. A pointer to the address of one of them makes it reachable. */
 SCENE(blocks_of_no_bytes)
 {
 	empty_lost(0);
@@ -67,7 +70,10 @@ OWN_FRAME static void *from_reallocarray(size_t cnt)
 	return keep(reallocarray(NULL, cnt, 16)); /* LEAK */
 }
 
-/* Allocates by each function twice. One of the two blocks is kept, the other is lost. */
+/*
+ * Allocates twice by each function. The address of the second block overwrites that of the first,
+ * so the first block is lost and the second is reachable.
+ */
 SCENE(allocator_functions)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -97,9 +103,7 @@ OWN_FRAME static void *resized(void *block, size_t size)
 
 MAKER(behind_resized); /* LEAK */
 
-/*
- * A reallocated block still holds the blocks that it points to, whether it grew, moved or shrank.
- */
+/* Pointers in a block survive when realloc() grows, moves or shrinks the block. */
 SCENE(reallocated)
 {
 	void *lost = resized(NULL, NODE), *kept = resized(NULL, NODE);
@@ -148,7 +152,7 @@ MAKER(behind_huge);  /* LEAK */
 MAKER(hung_on_huge); /* LEAK */
 
 /*
- * malloc makes a mapping for each of these large blocks. Most pages of the blocks are never
+ * Large blocks, for each of which malloc() makes a mapping. Most pages of the blocks are never
  * touched.
  */
 SCENE(huge_blocks)
@@ -169,7 +173,10 @@ SCENE(huge_blocks)
 MAKER(of_any_size); /* LEAK */
 MAKER(last_of_all); /* LEAK */
 
-/* Allocates blocks of all sizes from 1 to 400. Only the first block is held. */
+/*
+ * Allocates blocks of all sizes from 1 to 400. Only the block of size 1, and one more block after
+ * all others, are reachable.
+ */
 SCENE(every_size)
 {
 	size_t bytes = 0;
@@ -237,8 +244,8 @@ static void *holder_of(size_t size, void *block)
 }
 
 /*
- * Tests pointers in freed blocks: the only pointer to a block is in a chunk that is in the thread
- * cache, in a free list, or in memory returned to the kernel.
+ * The only pointer to a block is in a freed block, which is in the thread cache, in a free list, or
+ * in memory returned to the kernel. Such a pointer must not count.
  */
 SCENE(pointers_in_freed_blocks)
 {
@@ -263,7 +270,9 @@ SCENE(pointers_in_freed_blocks)
 MAKER(behind_fast); /* LEAK */
 MAKER(fast_holder);
 
-/* Frees more chunks of one size than fit into the thread cache. */
+/*
+ * Like pointers_in_freed_blocks, but frees more blocks of one size than fit into the thread cache.
+ */
 SCENE(pointers_in_many_freed_blocks)
 {
 	void *holders[30];
@@ -283,7 +292,10 @@ MAKER(made_and_freed);
 MAKER(made_again);   /* LEAK */
 MAKER(behind_stale); /* LEAK */
 
-/* Tests stale pointers: a reused block that was not written to holds the previous contents. */
+/*
+ * Stale pointers: a freed block is allocated again, but not written to, so it still contains its
+ * old pointers.
+ */
 SCENE(stale_words_in_a_new_block)
 {
 	void *first = made_and_freed(256);
@@ -298,7 +310,7 @@ SCENE(stale_words_in_a_new_block)
 
 MAKER(dangling);
 
-/* A pointer to a freed block points to no block. */
+/* A pointer to a freed block must be ignored. */
 SCENE(dangling_pointer)
 {
 	void *block = dangling(256);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A library with places for pointers, loaded late. */
+/*
+ * A library that scenes load by dlopen(). They store pointers in its global variable and in its
+ * thread-local array.
+ */
 static __thread void *slots[1000];
 void *global;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scenes for places where the only pointer to a block may be, and for places where a pointer must
- * not count.
+ * Scenes about places in which the only pointer to a block may be, and about places in which a
+ * pointer must not count.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #define PAGE 4096
 
 /*
- * Reason for different results of LeakSanitizer: it searches a mapping only if the program
- * registers it.
+ * Why LeakSanitizer's result differs: it searches a mapping for pointers only if the program
+ * registers the mapping.
  */
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
@@ -51,7 +51,7 @@ SCENE(globals)
 
 MAKER(in_frame); /* LEAK */
 
-/* A pointer in the frame of an active function. */
+/* The only pointer is in the frame of an active function. */
 SCENE(frame_of_the_main_thread)
 {
 	void *volatile here[100] = {[50] = in_frame(NODE)};
@@ -72,7 +72,7 @@ OWN_FRAME static void leave_below(void *block)
 
 MAKER(below_the_stack); /* LEAK */
 
-/* A pointer in a dead frame, 16 KiB below the stack pointer. */
+/* The only pointer is in a dead frame, 16 KiB below the stack pointer, and must not count. */
 SCENE(below_the_stack_pointer)
 {
 	planted(below_the_stack, definite, 1, NODE);
@@ -100,8 +100,9 @@ OWN_FRAME static void judge_over(void)
 MAKER(stale_in_frame); /* LEAK */
 
 /*
- * Tests a stale pointer in an active frame that has not overwritten it. The block is lost, but only
- * valgrind can know that: for memleak and LeakSanitizer the block is reachable.
+ * The only pointer is a stale word in an active frame whose function has not overwritten it. The
+ * block is lost, but only valgrind can know that: for memleak and LeakSanitizer the block is
+ * reachable.
  */
 SCENE(stale_word_in_a_frame)
 {
@@ -153,7 +154,7 @@ static int file_of(size_t size)
 	return fd;
 }
 
-/* File mappings: private pages, shared pages, and pages of a memfd. */
+/* Pointers in file mappings: in private pages, in shared pages, and in pages of a memfd. */
 SCENE(file_mappings)
 {
 	int memfd = memfd_create("proof", 0);
@@ -174,8 +175,8 @@ MAKER(in_read_only); /* LEAK */
 MAKER(in_sealed);    /* LEAK */
 
 /*
- * Pages that are protected after they were written to: one is read-only, the other one is
- * inaccessible.
+ * Pointers in pages that are protected after they were written to: one page is read-only, the other
+ * one is inaccessible.
  */
 SCENE(protected_pages)
 {
@@ -234,7 +235,8 @@ MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
 /*
- * A page in the middle of a large block is inaccessible. Pointers in that page and after it count.
+ * Pointers in a large block, of which one page is inaccessible. The pointers in that page and after
+ * it count.
  */
 SCENE(protected_page_in_a_block)
 {
@@ -277,7 +279,10 @@ SCENE(mappings_that_forks_lack)
 MAKER(by_own_allocator); /* LEAK */
 MAKER(behind_own);       /* LEAK */
 
-/* A custom allocator hands out pieces of mapped memory. Such pieces are not blocks for memleak. */
+/*
+ * The chain of pointers to a block leads through memory of a custom allocator, which hands out
+ * pieces of a mapping. For memleak such pieces are no blocks.
+ */
 SCENE(another_allocator)
 {
 	char *arena = map(16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -339,8 +344,8 @@ MAKER(in_pipe);   /* LEAK */
 MAKER(in_signal); /* LEAK */
 
 /*
- * Pointers that are only in the kernel, which does not show them: in a pipe, and in a blocked
- * signal.
+ * The only pointers are in the kernel, which does not show them: in a pipe, and in a pending
+ * signal. So the blocks are reported as lost.
  */
 SCENE(kept_by_the_kernel_alone)
 {
@@ -392,7 +397,10 @@ static void open_ring(struct ring *ring)
 		((unsigned int *)(memory + params.sq_off.array))[i] = i;
 }
 
-/* Submits a request. The kernel reads it immediately; then the memory of the request is cleared. */
+/*
+ * Submits a request, which the kernel reads immediately. Then clears the memory of the request, so
+ * that no pointer stays there.
+ */
 static void request(const struct ring *ring, int opcode, int fd, void *data)
 {
 	struct io_uring_sqe *sqe = &ring->requests[*ring->tail & ring->mask];
@@ -412,9 +420,9 @@ MAKER(in_request);        /* LEAK */
 MAKER(registered_buffer); /* LEAK */
 
 /*
- * Blocks to which only io_uring points: from a completion in the ring, from a completion that did
- * not fit into the ring, and from a pending request. Also a registered buffer, whose address the
- * kernel does not show.
+ * The only pointers are in io_uring. A pointer in a completion counts, even if the completion did
+ * not fit into the ring. A pointer in a pending request and the address of a registered buffer do
+ * not count, because the kernel does not show them.
  */
 SCENE(rings_of_io_uring)
 {
@@ -452,7 +460,10 @@ SCENE(thread_local_storage)
 	planted(in_static_tls, reachable, 1, NODE);
 }
 
-/* Opens a library in the program's folder. */
+/*
+ * Loads libprove_library.so from the program's folder, and returns the address of the symbol `name`
+ * in it.
+ */
 static void *library(const char *name)
 {
 	char path[512];
@@ -471,7 +482,10 @@ static void *library(const char *name)
 
 MAKER(in_dynamic_tls); /* LEAK */
 
-/* Thread-local storage of a library loaded later is allocated by malloc. */
+/*
+ * The only pointer is in a library's thread-local storage. Because dlopen() has loaded the library,
+ * malloc() allocates that storage.
+ */
 SCENE(thread_local_storage_of_a_library)
 {
 	void **(*slot)(void) = (void **(*)(void))library("slot");
@@ -492,8 +506,8 @@ MAKER(with_first_key); /* LEAK */
 MAKER(with_late_key);  /* LEAK */
 
 /*
- * Values of the first 32 thread-specific keys are in the thread's descriptor. Values of all other
- * keys are in a block that the C library allocates.
+ * The only pointers are values of thread-specific keys. Values of the first 32 keys are in the
+ * thread's descriptor; values of all other keys are in a block that the C library allocates.
  */
 SCENE(thread_specific_data)
 {
@@ -566,7 +580,10 @@ SCENE(disguised_pointers)
 MAKER(tagged_above);   /* LEAK */
 MAKER(tagged_farther); /* LEAK */
 
-/* aarch64 ignores the top byte of an address, but not the second highest byte. */
+/*
+ * Pointers with tags in their top byte, which aarch64 ignores, count; pointers with tags in the
+ * second highest byte do not.
+ */
 SCENE(tags_in_the_top_byte)
 {
 #ifndef __aarch64__
@@ -582,8 +599,8 @@ MAKER(xor_first); /* LEAK */
 MAKER(xor_next);  /* LEAK */
 
 /*
- * A list whose nodes store only the XOR of their neighbours' addresses. Only the first node is held
- * by a plain pointer, so all other nodes are reported as lost.
+ * A list whose nodes store only the XOR of their neighbours' addresses. Only the first node has a
+ * plain pointer to it, so all other nodes are reported as lost.
  */
 SCENE(list_of_exclusive_ors)
 {
@@ -608,7 +625,7 @@ static struct record records[3];
 
 MAKER(unaligned); /* LEAK */
 
-/* Packed records with unaligned pointers. */
+/* Unaligned pointers, in packed records, do not count. */
 SCENE(unaligned_pointers)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Graphs of pointers: the cases of valgrind's manual, cycles, trees, lists, pools, and random
- * graphs. Blocks are held by global variables, if at all.
+ * Scenes about graphs of pointers: the cases of valgrind's manual, cycles, trees, lists, pools, and
+ * random graphs. Blocks are reachable only from global variables, if at all.
  */
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 
 #define NODE 32
 
-/* Stores a pointer in a word of a block. */
+/* Stores the pointer `to` in word number `word` of the block `from`. */
 static void link_to(void *from, size_t word, void *to)
 {
 	((void *volatile *)from)[word] = to;
@@ -57,7 +57,10 @@ MAKER(case8_b); /* LEAK */
 MAKER(case9_a); /* LEAK */
 MAKER(case9_b); /* LEAK */
 
-/* Chains of pointers to the start of blocks, with and without a root. */
+/*
+ * Chains of pointers to the start of blocks, some beginning at a global variable and some at a lost
+ * block.
+ */
 SCENE(chains_of_begins)
 {
 	void *a;
@@ -76,7 +79,7 @@ SCENE(chains_of_begins)
 	planted(case4_b, indirect, 1, 48);
 }
 
-/* Chains with a pointer into the middle of a block. */
+/* Like chains_of_begins, but with pointers into the middle of a block. */
 SCENE(chains_of_interiors)
 {
 	void *a;
@@ -180,7 +183,7 @@ MAKER(ring_first); /* LEAK */
 MAKER(ring_other); /* LEAK */
 MAKER(ring_tail);  /* LEAK */
 
-/* A cycle of 100 blocks with a tail. */
+/* A lost cycle of 100 blocks. One of its blocks points to a list of ten more blocks. */
 SCENE(circle_with_tail)
 {
 	void *first = ring_first(NODE), *last = first, *next;
@@ -229,7 +232,7 @@ MAKER(first_rest);  /* LEAK */
 MAKER(second_ring); /* LEAK */
 MAKER(second_rest); /* LEAK */
 
-/* Two cycles: the cycle that is allocated first points to the cycle that is allocated last. */
+/* Two lost cycles: the cycle that is allocated first points to the cycle that is allocated last. */
 SCENE(circle_behind_circle)
 {
 	void *a = first_ring(NODE), *b = first_rest(NODE), *c = second_ring(NODE),
@@ -253,7 +256,10 @@ MAKER(under_rest); /* LEAK */
 MAKER(upper_ring); /* LEAK */
 MAKER(upper_rest); /* LEAK */
 
-/* Like circle_behind_circle, but the cycle that is allocated last points to the first cycle. */
+/*
+ * Like circle_behind_circle, but the cycle that is allocated last points to the cycle that is
+ * allocated first.
+ */
 SCENE(circle_before_circle)
 {
 	void *a = under_ring(NODE), *b = under_rest(NODE), *c = upper_ring(NODE),
@@ -300,7 +306,7 @@ static void grow(void *root, int depth)
 	}
 }
 
-/* Each node points to its two children and to its parent. */
+/* A lost tree. Each node points to its two children and to its parent. */
 SCENE(tree_with_parents)
 {
 	grow(lost_root(NODE), 6);
@@ -314,7 +320,7 @@ MAKER(cut_leaf);  /* LEAK */
 MAKER(cut_node);  /* LEAK */
 MAKER(tree_kept); /* LEAK */
 
-/* A part of a tree is cut off and lost. */
+/* A part of a reachable tree is cut off, and thus lost. */
 SCENE(tree_that_was_cut)
 {
 	void *root = tree_kept(NODE), *left = tree_kept(NODE), *cut = cut_node(NODE);
@@ -333,7 +339,7 @@ SCENE(tree_that_was_cut)
 MAKER(list_head); /* LEAK */
 MAKER(list_rest); /* LEAK */
 
-/* The last node is allocated first, so the head has the highest address. */
+/* A lost list. Its last node is allocated first, so the head has the highest address. */
 SCENE(list_of_thousands)
 {
 	void *next = NULL, *node;
@@ -352,7 +358,9 @@ MAKER(half_first); /* LEAK */
 MAKER(half_lost);  /* LEAK */
 MAKER(half_kept);  /* LEAK */
 
-/* Only the middle of a list is held: the nodes before it are lost. */
+/*
+ * The only pointer to a list points to a node in its middle: the nodes before that node are lost.
+ */
 SCENE(list_held_at_its_middle)
 {
 	void *last = half_first(NODE), *next;
@@ -373,7 +381,10 @@ MAKER(double_kept);  /* LEAK */
 MAKER(double_first); /* LEAK */
 MAKER(double_lost);  /* LEAK */
 
-/* Two doubly linked lists. One list is held at its middle, the other list is lost. */
+/*
+ * Two doubly linked lists. A pointer to the middle of one list makes all its nodes reachable; the
+ * other list is lost.
+ */
 SCENE(lists_with_links_both_ways)
 {
 	void *last = double_kept(NODE), *next;
@@ -403,8 +414,8 @@ SCENE(lists_with_links_both_ways)
 MAKER(embedded); /* LEAK */
 
 /*
- * Lists as in the kernel: each link points from the middle of an object to the middle of the next
- * object.
+ * A list with embedded links, as in the kernel: each link points from the middle of an object to
+ * the middle of the next object.
  */
 SCENE(list_of_embedded_links)
 {
@@ -478,8 +489,8 @@ MAKER(pool_lost);   /* LEAK */
 MAKER(from_lost);   /* LEAK */
 
 /*
- * Two pools, each a single block that is handed out in pieces. The program keeps pointers to pieces
- * of the first pool, but no pointer to that pool's beginning. It keeps no pointer into the second
+ * Two pools, each a single block that is handed out in pieces. The program has pointers to pieces
+ * of the first pool, but none to the beginning of that pool. It has no pointer into the second
  * pool.
  */
 SCENE(pool_of_pieces)
@@ -502,7 +513,7 @@ SCENE(pool_of_pieces)
 MAKER(delta_block); /* LEAK */
 
 /*
- * Blocks are held at first and lost later: each report must show the state at the time of the
+ * Blocks are first reachable and later lost: each report must show the state at the time of the
  * report.
  */
 SCENE(from_kept_to_lost)
@@ -524,7 +535,7 @@ SCENE(from_kept_to_lost)
 
 MAKER(one_of_many); /* LEAK */
 
-/* All blocks of a site are lost, except one. */
+/* All blocks of an allocation site are lost, except one. */
 SCENE(one_is_held)
 {
 	for (int i = 0; i < 10; i++)
@@ -538,7 +549,8 @@ SCENE(one_is_held)
 /* A random graph without cycles: pointers go only from lower to higher block numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	unsigned char kinds[RANDOM_CNT]; /* expected kind: LOST to REACHABLE */
+	/* expected kind of each block: LOST, HANGING, POSSIBLE, REACHABLE */
+	unsigned char kinds[RANDOM_CNT];
 	unsigned int state;
 };
 
@@ -565,8 +577,8 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Adds pointers block by block, only to later blocks. So the kind of a block is final before
- * pointers are stored in it.
+ * Allocates the blocks, stores pointers to some of them in `held`, and then, block by block, stores
+ * pointers to later blocks. So the kind of a block is final before pointers are stored in it.
  */
 static void tangle(struct graph *graph)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads and other stacks: pointers in registers, in frames and in thread-local storage. */
+/*
+ * Scenes about threads and about stacks outside of the main one: pointers in registers, in frames
+ * and in thread-local storage.
+ */
 #include <alloca.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,8 +35,9 @@ static void put(void *memory, size_t word, void *block)
 
 #ifdef __x86_64__
 /*
- * hold_NAME(block) sleeps forever, with the pointer only in the place NAME. Clears the red zone and
- * the registers in which earlier calls could have left copies of the pointer.
+ * Defines hold_NAME(block), which sleeps forever, with the pointer only in the place NAME. It
+ * clears the red zone and the registers in which earlier calls could have left copies of the
+ * pointer.
  */
 #define HOLD(name, before, call)                                                                   \
 	void hold_##name(void *block);                                                             \
@@ -69,7 +73,7 @@ static void hold_nothing(void *block)
 
 /*
  * Returns the kernel's state letter of a thread, or 0 if the thread has ended. Does not use a stdio
- * stream, which would be allocated.
+ * stream, because its buffer would be one more block.
  */
 static char state_of(pid_t tid)
 {
@@ -126,8 +130,8 @@ static void *holds_none(void *arg)
 }
 
 /*
- * A check of the method that the next scenes use: the thread sleeps in the same way but keeps the
- * pointer nowhere, so the block must be lost.
+ * Checks the method of callee_saved_register, red_zone and similar scenes: here the thread sleeps
+ * as in those scenes but keeps the pointer nowhere, so the block must be lost.
  */
 SCENE(thread_that_holds_nothing)
 {
@@ -234,7 +238,7 @@ static void *leaves_below(void *arg)
 	return arg;
 }
 
-/* A pointer in a dead frame of a thread. */
+/* The only pointer is in a dead frame of a thread, and must not count. */
 SCENE(below_the_stack_pointer_of_a_thread)
 {
 	start(leaves_below, NULL);
@@ -336,7 +340,10 @@ static void *returns_block(void *arg)
 	return returned(NODE);
 }
 
-/* The descriptor of an ended thread keeps the return value until the thread is joined. */
+/*
+ * The only pointer is the return value of an ended thread, which stays in the thread's descriptor
+ * until the thread is joined.
+ */
 SCENE(value_of_a_thread_that_is_not_joined)
 {
 	pthread_t thread;
@@ -400,7 +407,10 @@ static void *has_arena(void *arg)
 	return NULL;
 }
 
-/* Threads with separate heaps. A list that runs through all these heaps is held. */
+/*
+ * Threads with separate heaps. One list with a node in each heap is reachable. Each heap also has a
+ * lost list.
+ */
 SCENE(arenas_of_threads)
 {
 	for (size_t i = 0; i < 4; i++)
@@ -434,7 +444,10 @@ static void *is_one_of_crowd(void *arg)
 	return arg;
 }
 
-/* Many threads with separate heaps lose blocks, and then all allocate and free at the same time. */
+/*
+ * Eight threads with separate heaps lose blocks; then all of them allocate and free at the same
+ * time.
+ */
 SCENE(crowd_of_threads)
 {
 	pthread_t threads[8];
@@ -496,8 +509,8 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 #define COROUTINE_BYTES (256UL << 10)
 
 /*
- * Three coroutine stacks: two in blocks, of which one is held and one is lost, and one in a mapping
- * after a guard page.
+ * Pointers in three coroutine stacks. One stack is a reachable block, one a lost block, and one a
+ * mapping after a guard page.
  */
 SCENE(coroutines)
 {
@@ -546,7 +559,7 @@ static void *is_signalled(void *arg)
 	return place[3];
 }
 
-/* A thread sleeps in a handler on an alternate signal stack. */
+/* Pointers in both stacks of a thread that sleeps in a handler on an alternate signal stack. */
 SCENE(alternate_signal_stack)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
@@ -586,7 +599,10 @@ static void *is_interrupted(void *arg)
 	return arg;
 }
 
-/* Registers that the kernel saved on the stack before calling the handler. */
+/*
+ * The only pointer is in a register that the kernel saved on the stack when it called a signal
+ * handler.
+ */
 SCENE(frame_of_a_signal)
 {
 	struct sigaction action = {.sa_handler = on_signal_with_rbx};
@@ -614,7 +630,7 @@ static void *goes_on(void *arg)
 	return arg;
 }
 
-/* The main thread ends. Another thread waits for the check instead. */
+/* The main thread ends before the check. Another thread waits for the check instead. */
 SCENE(leader_has_ended)
 {
 	pthread_t thread;
@@ -649,7 +665,10 @@ static void *judges(void *arg)
 	return arg ? place[3] : NULL;
 }
 
-/* While the main thread sleeps, another thread ends the process. */
+/*
+ * While the main thread sleeps, another thread ends the process after the check. Pointers in frames
+ * of both threads count; pointers below their stack pointers do not.
+ */
 SCENE(another_thread_ends_the_process)
 {
 	void *volatile place[8] = {[3] = held_by_main(NODE)};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs threads that wait in all kinds of system calls, and threads that never sleep. Each thread
- * checks the results of its system calls. Prints "ready" and waits for a byte or the end of stdin.
- * Prints up to 20 wrong results when they occur, or "unharmed" at the end if there were none.
+ * Shows whether a proof disturbs a program. Runs threads that wait in all kinds of system calls,
+ * and threads that never sleep. Each thread checks the results of its system calls. Prints "ready"
+ * and waits for a byte or the end of stdin. Prints up to 20 wrong results when they occur, or
+ * "unharmed" at the end if there were none.
  *
  *   prove_waits [loners|family|walls] [THREADS]
  *
  * loners: the program has no children; a thread checks again and again that there are none. family:
- * threads make children and wait for them. walls: a thread waits for any child of any type.
- * THREADS: number of additional sleeping threads.
+ * threads make children and wait for them. walls: a thread waits for any child, even one made by
+ * clone() (__WALL). THREADS: number of additional sleeping threads.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -45,13 +46,14 @@
 
 struct waiter {
 	const char *name;
-	bool (*once)(struct waiter *self); /* waits once; returns true if the result was right */
+	/* waits once, and returns true if the result was as expected */
+	bool (*once)(struct waiter *self);
 	bool endless;                      /* true if once() must not return */
 	int fds[2];                        /* a pipe that is never written to */
 	int sock[2];
 	int epoll;
 	atomic_ulong turns;
-	int error; /* errno of the failure */
+	int error; /* not used */
 };
 
 static atomic_int faults;
@@ -75,7 +77,7 @@ static void fault(const char *name, const char *what, int error)
 
 static const struct timespec brief = {0, 3 * MS}, endless = {100000, 0};
 
-/* True if a timed wait did not end early. */
+/* True if a timed wait had the expected result and took at least its 3 ms. */
 static bool ends_in_time(bool as_expected, uint64_t begin_ns)
 {
 	return as_expected && now_ns() - begin_ns >= 3 * MS;
@@ -284,7 +286,10 @@ static bool timerfd_ticks(struct waiter *self)
 	return good;
 }
 
-/* The read hangs if another process, such as a copy of this one, keeps the write end open. */
+/*
+ * Reads from a pipe whose write end is closed. The read hangs if another process, such as a copy of
+ * this one, still has the write end open.
+ */
 static bool pipe_ends(struct waiter *self)
 {
 	int ends[2];
@@ -324,7 +329,10 @@ static bool memory_comes_and_goes(struct waiter *self)
 	return !munmap(at, len) && good;
 }
 
-/* Computes a known result: changed registers would alter it. */
+/*
+ * Repeats a computation, and compares the result with that of the first time: it differs if
+ * registers were changed meanwhile.
+ */
 static bool burn(struct waiter *self)
 {
 	uint64_t x = 88172645463325252ULL, sum = 0;
@@ -347,7 +355,10 @@ static bool burn(struct waiter *self)
 	return known_sum == sum && known_real == real;
 }
 
-/* Makes short system calls in a loop, so that a tracer mostly stops the thread in a system call. */
+/*
+ * Makes short system calls in a loop, so that a tracer that stops the thread mostly finds it in a
+ * system call.
+ */
 static bool calls_in_a_row(struct waiter *self)
 {
 	uint64_t one = 1, got = 0;
@@ -513,7 +524,10 @@ static void note_odd(int sig)
 	odd_signals++;
 }
 
-/* The timer's signals go to this thread, which does nothing else. */
+/*
+ * Main function of a thread that starts a timer, gets the timer's signals, and checks that they,
+ * and nothing else, end pause().
+ */
 static void *run_timer(void *arg)
 {
 	struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO};
@@ -545,8 +559,8 @@ static void *run_timer(void *arg)
 }
 
 /*
- * Installs handlers that count signals that nobody should have sent. Blocks the signals that may
- * reach only the threads that wait for them.
+ * Installs handlers that count signals that nobody should have sent. Blocks the signals that only
+ * the threads waiting for them may receive.
  */
 static void watch_signals(void)
 {
@@ -591,7 +605,10 @@ static void start_all(const char *variant, int sleepers)
 		start_thread(sleep_long, NULL);
 }
 
-/* Records a failure for each thread whose number of turns no longer increases: its wait hangs. */
+/*
+ * Waits up to 10 s for the number of turns of each thread to increase, and records a failure for
+ * each thread whose number does not: its wait hangs. Ignores threads that wait endlessly.
+ */
 static void check_turns(struct waiter *list, size_t cnt)
 {
 	unsigned long before[64];
@@ -618,12 +635,12 @@ static void check_children(const char *variant)
 
 	if (!strcmp(variant, "loners"))
 		return;
-	/* Check that no child has ended: the only child sleeps. */
+	/* No child may have ended, since the only child sleeps. */
 	if (!strcmp(variant, "walls") && wait4(-1, &status, WNOHANG | __WALL, NULL))
 		fault("children", "there is one more", 0);
 }
 
-/* Number of ticks, counted at some time between before_ns and after_ns. */
+/* The value of `ticks`, read at some time between before_ns and after_ns. */
 struct moment {
 	uint64_t before_ns;
 	unsigned long ticks;
@@ -640,7 +657,10 @@ static struct moment moment_now(void)
 	return moment;
 }
 
-/* Checks the number of ticks; several ticks may arrive together, a bit late. */
+/*
+ * Checks that one tick has arrived for each millisecond. Allows a difference of 200 ticks, since
+ * several ticks may arrive together, a bit late.
+ */
 static void check_ticks(struct moment begin, struct moment end)
 {
 	unsigned long least = (end.before_ns - begin.after_ns) / MS;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * reload FOLDER ROUNDS EACH: in each of ROUNDS rounds, loads EACH numbered libraries of a folder.
- * The last library of a round leaks. All are unloaded before the next round.
+ * reload FOLDER ROUNDS EACH: in each of ROUNDS rounds, loads the next EACH of the libraries 0.so,
+ * 1.so and so on in FOLDER. The last library that a round loads leaks. All libraries are unloaded
+ * before the next round.
  */
 #include <dlfcn.h>
 

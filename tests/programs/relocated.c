@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reallocates the blocks of a table again and again, all from one place, so that the blocks move.
+ * Reallocates 200 blocks again and again, all at one call site, so that the blocks move.
  */
 #include <poll.h>
 

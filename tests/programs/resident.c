@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resident SCENE: fills a heap, and prints its true sizes: `live BYTES`, the blocks with their
- * headers; `trimmed BYTES`, the memory that malloc_trim() frees in a forked child; `free BYTES`,
- * all free memory in the arenas, resident or not; `arenas COUNT`. The scene `damaged` has only
- * `unread BYTES`, the blocks of an arena that cannot be parsed, and `live BYTES` of the others.
+ * resident SCENE: fills a heap, and prints its true sizes:
+ *
+ *	live BYTES      live blocks with their headers
+ *	trimmed BYTES   memory that malloc_trim() frees in a forked child
+ *	free BYTES      all free memory in the arenas, resident or not
+ *	arenas COUNT    number of arenas
+ *	unread BYTES    blocks of an arena that memleak cannot parse
+ *
+ * The scene `damaged` prints only `unread` and, for its other arena, `live`; all other scenes print
+ * everything except `unread`.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -14,7 +20,7 @@
 
 #define BLOCKS 200000
 #define THREADS 200
-#define HEADER 8 /* bytes of a used chunk that belong to the allocator */
+#define HEADER 8 /* number of bytes of a used chunk that belong to the allocator */
 
 static char *blocks[BLOCKS];
 static size_t live;
@@ -46,7 +52,7 @@ static void fragmented(void)
 		drop(i);
 }
 
-/* Large free chunks between live blocks: whole pages can be returned to the kernel. */
+/* Leaves large free chunks between live blocks: whole pages can be returned to the kernel. */
 static void trimmable(void)
 {
 	for (size_t i = 0; i < 2000; i++)
@@ -63,7 +69,7 @@ static void full(void)
 		take(i, 200 + i % 100);
 }
 
-/* Memory freed at the end of the heap stays there, because trimming is off. */
+/* Frees memory at the end of the heap. It stays in the heap, because trimming is off. */
 static void top(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -73,14 +79,14 @@ static void top(void)
 		drop(i);
 }
 
-/* Blocks with mappings of their own are live, too. */
+/* Allocates blocks so large that malloc() maps each of them separately. They are live, too. */
 static void large(void)
 {
 	for (size_t i = 0; i < 50; i++)
 		take(i, 1 << 20);
 }
 
-/* Memory for which the kernel may use huge pages. */
+/* Maps memory for which the kernel may use huge pages. */
 static void huge(void)
 {
 	size_t bytes = 64 << 20;
@@ -120,7 +126,11 @@ static void arenas(void)
 	pthread_barrier_wait(&barrier);
 }
 
-/* Returns the header of the chunk before a block: the word that is its own distance in bytes. */
+/*
+ * Returns the header of the chunk before the chunk of `block`. That header contains the chunk's
+ * size. So the function searches backwards for a word that equals its own distance from the header
+ * of `block`.
+ */
 static size_t *header_before(void *block)
 {
 	size_t *header = (size_t *)block - 1;
@@ -132,8 +142,8 @@ static size_t *header_before(void *block)
 }
 
 /*
- * Fills an arena whose first chunk, which holds the thread's cache, then gets a wrong size. The main
- * arena has one block.
+ * Main function of a thread: fills its arena, and then makes the arena unreadable: writes a wrong
+ * size to the header of the arena's first chunk, which contains the thread's cache.
  */
 static void *damage(void *arg)
 {
@@ -196,9 +206,9 @@ static void busy(void)
 }
 
 #define RISE_BYTES (1UL << 30)
-#define RISEN_BYTES (32UL << 20) /* when the program says that it is ready */
+#define RISEN_BYTES (32UL << 20) /* number of bytes allocated when the program prints `ready` */
 
-/* Allocates and never frees, as fast as possible. */
+/* Main function of a thread: allocates RISE_BYTES, as fast as possible, and frees nothing. */
 static void *rise(void *arg)
 {
 	for (size_t done = 0; done < RISE_BYTES; done += 1000) {
@@ -209,7 +219,10 @@ static void *rise(void *arg)
 	return arg;
 }
 
-/* A thread extends heaps of its own arena by mprotect(), and adds heaps, while they are read. */
+/*
+ * While memleak reads the heaps, a thread extends heaps of its own arena by mprotect(), and adds
+ * heaps.
+ */
 static void rising_thread(void)
 {
 	pthread_t thread;
@@ -219,7 +232,7 @@ static void rising_thread(void)
 	pthread_barrier_wait(&barrier);
 }
 
-/* A thread extends the main arena by brk() while the arena is read. */
+/* While memleak reads the main arena, a thread extends the arena by brk(). */
 static void rising(void)
 {
 	mallopt(M_ARENA_MAX, 1);
@@ -290,7 +303,8 @@ int main(int argc, char **argv)
 		{"rising", rising, 1}, {"rising_thread", rising_thread, 2},
 	};
 
-	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* keeps glibc from changing the threshold */
+	/* a fixed threshold, so that glibc does not adapt it */
+	mallopt(M_MMAP_THRESHOLD, 512 << 10);
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
 		if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)
 			continue;

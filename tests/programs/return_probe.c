@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * return_probe PID FILE OFFSET: acts as a second tracer of the process. Attaches a probe to the
- * return of the function at OFFSET of FILE. The probe only counts. Ends when a byte is read.
+ * return_probe PID FILE OFFSET: acts as a second tracer of the process PID. Attaches a return probe
+ * to the function at OFFSET of FILE; the probe only counts returns. Ends when a byte is read from
+ * stdin.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * shadow SEED OPERATIONS THREADS GROUP[,GROUP]...: allocates and frees memory at random in all
- * possible ways, and keeps records of the outstanding memory. In each round, each thread runs
+ * possible ways, and keeps records of the memory that is not freed. In each round, each thread runs
  * OPERATIONS operations; then all threads stop, and each process prints its blocks as `holds PID
- * FUNCTION COUNT BYTES KIND INHERITED`; a process that ends prints `held` instead of `holds`. With
- * one thread, a seed always gives the same operations.
+ * FUNCTION COUNT BYTES KIND INHERITED`. A process that ends in this round prints `held` instead of
+ * `holds`. INHERITED is the number of inherited blocks. With one thread, a seed always gives the
+ * same operations.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -25,7 +26,7 @@
 #define FAR_TOO_MUCH ((size_t)PTRDIFF_MAX - PAGE)
 
 /*
- * Groups of operations. The arguments select groups. To find the group whose memory memleak counts
+ * Groups of operations; the arguments select groups. To find the operations that memleak counts
  * wrongly, leave out one group after the other.
  */
 enum group { PLAIN, ALIGNED, RESIZED, TEXTS, OPERATORS, ODD, MAPPED, CUT, MOVED, BRIEF, FORKED, SIGNALS,
@@ -43,7 +44,8 @@ struct common {
 	_Atomic unsigned ready_cnt; /* number of children that have printed their blocks */
 	_Atomic unsigned child_cnt; /* number of children that print in this round */
 	_Atomic unsigned ending_cnt;
-	_Atomic pid_t ending[CHILDREN * 4]; /* pids of processes that end in this round */
+	/* pids of processes that end or execute in this round */
+	_Atomic pid_t ending[CHILDREN * 4];
 	_Atomic bool over;
 	pid_t main;
 };
@@ -103,7 +105,7 @@ static size_t any_size(void)
 	return 1 + below(300);
 }
 
-/* An allocator call made by one of the sites. */
+/* A call of an allocator function, which perform() makes for one of the functions site_NN. */
 struct request {
 	enum call { MALLOC, CALLOC, MEMALIGN, POSIX_MEMALIGN, ALIGNED_ALLOC, VALLOC, STRDUP, STRNDUP,
 		    WCSDUP, REALLOC, REALLOCARRAY, NEW, NEW_ARRAY, NEW_ALIGNED, MMAP_CALL } call;
@@ -219,7 +221,10 @@ static void free_block(struct block *block)
 	block->p = NULL;
 }
 
-/* Changes a request so that it must fail. Leaves requests to some functions as they are. */
+/*
+ * Changes a request so that it must fail. Does nothing if the request is for a function that has no
+ * case here.
+ */
 static void make_impossible(struct request *r)
 {
 	switch (r->call) {
@@ -335,7 +340,10 @@ static void do_heap(void)
 	release(&block->busy);
 }
 
-/* Allocates many blocks and frees them immediately, so that slots and addresses are reused. */
+/*
+ * Allocates many blocks and frees them immediately, so that addresses, and entries of memleak's
+ * table of blocks, are reused.
+ */
 static void do_burst(void)
 {
 	void *p[64];
@@ -370,7 +378,10 @@ static size_t mapping_bytes(void)
 	return (1 + below(24)) * PAGE - (one_in(3) ? below(PAGE) : 0);
 }
 
-/* Maps memory, over existing memory if `over` is given. */
+/*
+ * Maps memory and records it. If `over` is not NULL, and `more_flags` is MAP_FIXED, the mapping
+ * replaces the memory at `over`.
+ */
 static void map(struct area *area, char *over, size_t bytes, int more_flags)
 {
 	struct request r = {.call = MMAP_CALL, .p = over, .size = bytes, .flags = more_flags};
@@ -386,7 +397,7 @@ static void map(struct area *area, char *over, size_t bytes, int more_flags)
 	area_put(area, piece);
 }
 
-/* Picks a random range of pages of the area. */
+/* Picks a random range of pages in adjacent pieces of the area. */
 static void some_pages(const struct area *area, char **start, size_t *bytes)
 {
 	int first = (int)below((size_t)area->cnt), last = first;
@@ -428,7 +439,8 @@ static void unmap_all(struct area *area)
 
 /*
  * Applies an mremap() to the records, as the man page of mremap() says: pieces keep their sites,
- * the last piece grows, and all pieces are cut to the new length.
+ * the last piece grows, and all pieces are cut to the new length. copy: true if the old pages stay
+ * mapped, too (MREMAP_DONTUNMAP).
  */
 static void moved(struct area *area, char *start, size_t old_bytes, char *p, size_t bytes, bool copy)
 {
@@ -557,7 +569,10 @@ static void *brief_main(void *arg)
 	return NULL;
 }
 
-/* The thread's argument is a block without a record. It is freed before the round ends. */
+/*
+ * Runs a short-lived thread. The thread's argument is in a block that the records do not contain;
+ * the thread frees this block before the round ends.
+ */
 static void do_brief(void)
 {
 	struct brief *brief = malloc(sizeof(*brief));
@@ -636,7 +651,10 @@ static void start_signals(void)
 	must(!sigaction(SIGUSR1, &plain, NULL) && !sigaction(SIGUSR2, &nested, NULL), "sigaction");
 }
 
-/* Limits the address space for a while. */
+/*
+ * Forbids the address space to grow, runs up to 19 operations, of which some fail, and lifts the
+ * limit.
+ */
 static void do_starved(void)
 {
 	struct rlimit old, none;
@@ -676,8 +694,8 @@ static void do_one(void)
 }
 
 /*
- * Runs random operations. Locks the gate during each, so that no child is forked in the middle of
- * an operation.
+ * Runs `cnt` random operations. Read-locks `gate` during each, so that no child is forked in the
+ * middle of an operation.
  */
 static void do_some(unsigned cnt)
 {
@@ -714,7 +732,10 @@ static void await_brief(void)
 
 static void maybe_fork(void);
 
-/* Runs a child: it runs operations in each round until it ends or executes another program. */
+/*
+ * Main function of a forked child: runs operations in each round, until the child ends or executes
+ * another program.
+ */
 static void child_main(uint64_t seed, unsigned round)
 {
 	state = seed;
@@ -829,7 +850,10 @@ static void main_round(void)
 	books_tell("holds");
 }
 
-/* Waits for a byte from the runner; at the end of the input, ends the program. */
+/*
+ * Prints `ready` and waits for a byte from the runner. At the end of stdin, ends this process and
+ * its children.
+ */
 static void await_word(void)
 {
 	char byte;
@@ -855,7 +879,10 @@ static void read_groups(char *list)
 
 int main(int argc, char **argv)
 {
-	/* SHADOW_SKIPS=N plants an error: one in N updates of the records is skipped. */
+	/*
+	 * SHADOW_SKIPS=N makes the records wrong, to test the test: about one in N updates of them
+	 * is skipped.
+	 */
 	char *skipped = getenv("SHADOW_SKIPS");
 	uint64_t seed;
 

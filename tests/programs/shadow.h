@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Part of shadow.c: the program's records of its outstanding memory. The program updates the
- * records with each call. The records themselves are in memory that no traced function allocates.
+ * Part of shadow.c: the program's records of the memory that it has allocated and not freed, which
+ * it updates at each call. The records themselves are in static memory, which memleak does not
+ * trace.
  */
 #ifndef SHADOW_H
 #define SHADOW_H
@@ -36,7 +37,7 @@ struct block {
 };
 
 /*
- * A part of the address space that belongs to one mapping. The end is as requested, not rounded to
+ * A part of the address space that belongs to one mapping. `end` is as requested, not rounded to
  * pages.
  */
 struct piece {
@@ -48,7 +49,7 @@ struct piece {
 };
 
 /*
- * An area of address space, with its pieces sorted by address. Only the thread that has set busy
+ * An area of address space, with its pieces sorted by address. Only the thread that has set `busy`
  * may change mappings in the area.
  */
 struct area {
@@ -70,7 +71,10 @@ static inline char *page_end(const struct piece *piece)
 	return piece->start + pages((size_t)(piece->end - piece->start));
 }
 
-/* Removes the pages [start, end) from the area; the removed pieces are stored in taken. */
+/*
+ * Removes the pages [start, end) from the area. Stores the removed pieces in `taken`, unless it is
+ * NULL. Returns the number of removed pieces.
+ */
 static int area_cut(struct area *area, char *start, char *end, struct piece *taken)
 {
 	struct piece left[PIECES + 2];
@@ -129,8 +133,8 @@ static void books_inherit(void)
 }
 
 /*
- * Prints a line for each site and kind with blocks. The line begins with `holds` if the process
- * goes on, with `held` if it is about to end.
+ * Prints a line for each site and kind that has blocks. `word`, the beginning of the line, is
+ * `holds`, or `held` if the process is about to end.
  */
 static void books_tell(const char *word)
 {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sites BLOCKS STACKS [DEPTH]: allocates blocks from many different call stacks. The stacks consist
- * of calls of two functions. The bits of a stack's number select the function at each depth.
+ * sites BLOCKS STACKS [DEPTH]: allocates BLOCKS blocks from STACKS different call stacks. The
+ * stacks consist of calls of left() and right(). The bits of a stack's number select the function
+ * at each depth.
  *
- * sites rounds ROUNDS STACKS: in each round, allocates from STACKS new stacks and frees all blocks
- * of the round but the first. Finally allocates one more block from the second stack of each round.
+ * sites rounds ROUNDS STACKS: in each round, allocates a block from each of STACKS new stacks and
+ * frees all blocks of the round but the first. Finally allocates one more block from the second
+ * stack of each round.
  */
 #include "truth.h"
 
@@ -34,7 +36,7 @@ static void *step(size_t bits, int depth)
 	return bits & 1 ? right(bits >> 1, depth - 1) : left(bits >> 1, depth - 1);
 }
 
-/* Distributes the blocks over the stacks. */
+/* Allocates blocks from each of the stacks in turn. */
 static void all_held(size_t blocks, size_t stacks, int depth)
 {
 	ready();

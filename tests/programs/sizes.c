@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of several sizes for filters and sorting: most bytes, most blocks and most growth belong
- * to three different functions. In the second phase leak_medium allocates more; in the third phase
- * everything is freed.
+ * Leaks blocks of several sizes, to test filters and sorting: one function leaks the most bytes,
+ * another one the most blocks, and a third one grows most. In the second phase leak_medium()
+ * allocates more; in the third phase everything is freed.
  */
 #include "truth.h"
 

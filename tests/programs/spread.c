@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * spread: until a byte is read from stdin, audit() leaks blocks of eleven sizes, and lend()
- * allocates equal blocks but frees them a second later. Both are called from 4096 stacks in turn.
+ * allocates equal blocks but frees each of them a second later. Both are called through 4096
+ * different call paths, one after another.
  */
 #include <poll.h>
 

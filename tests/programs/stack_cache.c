@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes several call paths to one allocation many times. In most words of the stack, these paths
- * look alike. The argument selects the paths; the truth has a line "path=FUNCTION<... COUNT" for
- * each path, with the program's functions from the leaking one outwards, without main.
+ * stack_cache NAME [LIBRARY LIBRARY]: reaches the malloc() in leaf() by several call paths, each
+ * many times. The stacks of these paths differ in few words only, to test memleak's cache of
+ * stacks. NAME selects the paths. For each path prints a line "path=FUNCTION<... COUNT" with the
+ * program's functions from leaf() outwards, without main().
  */
 #include "truth.h"
 
@@ -18,7 +19,7 @@
 
 static jmp_buf away;
 
-/* Keeps the call before it from becoming a tail call. */
+/* Does nothing. A call just before back() cannot be made a tail call by the compiler. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -55,7 +56,10 @@ OWN_FRAME static void callers(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* Two calls in one function: only one return address differs, far from the allocator. */
+/*
+ * Has two calls of odd(). The stacks of both differ in one return address only, far from the
+ * allocator.
+ */
 OWN_FRAME static void places(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -113,8 +117,8 @@ OWN_FRAME static void recursion(void)
 }
 
 /*
- * Two paths with equal stack pointers and equal return addresses near the allocator. Only the
- * outermost callers differ.
+ * far_even() and far_odd() lead to paths with equal stack pointers and equal return addresses near
+ * the allocator. Only the outermost callers differ.
  */
 OWN_FRAME static void far_even(void)
 {
@@ -168,7 +172,10 @@ OWN_FRAME static void other(size_t size, size_t rest)
 	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
-/* Two functions have frames of varying size. The sum of both sizes is constant. */
+/*
+ * inner() and its caller, outer() or other(), have frames of varying size. The sum of both sizes is
+ * constant, so the frames of recurse() are always at the same addresses.
+ */
 OWN_FRAME static void balanced(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -184,7 +191,10 @@ OWN_FRAME static void balanced(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* Leaves stale frames on the part of the stack that the next call uses. */
+/*
+ * Calls leaf() and leaves by longjmp(), so that stale frames stay where the next call has its
+ * frames.
+ */
 OWN_FRAME static void jump(int i)
 {
 	if (i % 2)
@@ -256,7 +266,7 @@ static void *load(const char *path, void **library)
 	must(*library != NULL, path);
 	function = dlsym(*library, "call_back");
 	must(function != NULL, "call_back");
-	ready(); /* waits until memleak has the library's unwind tables */
+	ready(); /* the runner sends a byte when memleak has the library's unwind tables */
 	return function;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library that calls its caller back from a frame of ROOM bytes. It is built twice: the two
- * libraries differ only in ROOM.
+ * A library whose function call_back() calls a function of its caller, from a frame with an array
+ * of ROOM bytes. It is built twice: the two libraries differ only in ROOM.
  */
 #include "truth.h"
 

@@ -2,11 +2,11 @@
 /*
  * strings WAY: copies strings. WAY selects the strings and the functions that copy them.
  *
- *  mimalloc     many lengths, by mimalloc's functions
+ *  mimalloc     strings of many lengths, by mimalloc's functions
  *  long         two strings that are longer than memleak reads, by mi_strdup
  *  pool         two strings, by a function that memleak does not know
- *  strdup       many lengths, by strdup and __strdup of the C library, a sanitizer or a preloaded
- *               allocator
+ *  strdup       strings of many lengths, by strdup and __strdup of the C library, a sanitizer
+ *               or a preloaded allocator
  *  libc         like strdup; also parts of strings, by strndup
  *  many N SIZE  N copies of SIZE bytes each, by mi_strdup
  */
@@ -26,7 +26,7 @@ typedef void *(*make_heap)(void);
 char *__strdup(const char *string);
 
 /*
- * Many lengths are near PIECE or MOST. PIECE is one more than the number of bytes that memleak
+ * Many of `lengths` are near PIECE or MOST. PIECE is one more than the number of bytes that memleak
  * reads in one step. MOST is the maximum number of bytes that memleak reads of a string.
  */
 #define PIECE 65536
@@ -86,7 +86,8 @@ static void release(void *p)
 }
 
 /*
- * Leaves no copy: each call fails, uses the caller's buffer, or returns a copy that is then freed.
+ * Makes calls that leave no copy: each call fails, uses the caller's buffer, or returns a copy that
+ * is then freed.
  */
 static void nothing(void *heap)
 {

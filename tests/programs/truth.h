@@ -4,7 +4,8 @@
  * attached, then "ready", then waits for a byte. So nothing depends on timing.
  *
  *  leak FUNCTION COUNT BYTES             heap blocks allocated in FUNCTION
- *  mapping FUNCTION COUNT BYTES KIND     mappings; KIND is mmap, reserve or stack
+ *  mapping FUNCTION COUNT BYTES KIND     mappings (KIND is mmap, reserve or stack) or
+ *                                        descriptors (KIND is descriptor; BYTES is COUNT)
  *  block ADDRESS SIZE                    one outstanding block
  *  NAME VALUE...                         anything else that a case needs
  *
@@ -31,7 +32,10 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Keeps the compiler from dropping the allocation or turning the call into a tail call. */
+/*
+ * Returns p. Keeps the compiler from dropping the call that returned p, and from making it a tail
+ * call.
+ */
 static inline void *keep(void *p)
 {
 	__asm__ volatile("" : "+r"(p) : : "memory");

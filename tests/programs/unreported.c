@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unreported NAME: makes calls that a filter leaves out, because they request less than 1000 bytes.
- * They are so frequent that a tracer may stop watching their returns. Also makes calls around,
- * within and after them, which must be counted. The program defines malloc and valloc on top of the
- * library's aligned_alloc.
+ * unreported NAME: makes calls that memleak's filter leaves out, because they request less than
+ * 1000 bytes. They are so frequent that memleak may stop watching their returns. Also makes calls
+ * that must be counted: calls that contain those calls, are made during them, or follow them. The
+ * program defines its own malloc() and valloc(), which call the library's aligned_alloc().
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -69,8 +69,8 @@ static void leave_out_many(void)
 }
 
 /*
- * malloc requests HEADER more bytes from the library. A direct call of that size would be counted,
- * but this nested call must not be.
+ * The program's malloc() requests 8 bytes plus HEADER from aligned_alloc(). A direct call of that
+ * size would be counted, but this nested call must not be.
  */
 static void nested(void)
 {
@@ -78,7 +78,7 @@ static void nested(void)
 	leave_out_many();
 }
 
-/* The case uses no filter, so only sampling leaves calls out. */
+/* This case runs without a filter, so only sampling leaves calls out. */
 static void headers(void)
 {
 	header = HEADER;
@@ -87,7 +87,10 @@ static void headers(void)
 	leaks("deeper_alloc", 10 * CALLS, 1000 * CALLS);
 }
 
-/* Allocates from one place. Some of the calls are left out, others must be counted. */
+/*
+ * Allocates at one call site, by turns a size that the filter leaves out and a size that must be
+ * counted.
+ */
 static void in_turn(void)
 {
 	leave_out_many();
@@ -98,8 +101,8 @@ static void in_turn(void)
 }
 
 /*
- * The array hole covers the part of the stack that the previous call used. Nothing is written to
- * hole.
+ * Allocates from a frame whose array `hole` covers the part of the stack that the previous call
+ * used. Nothing is written to `hole`, so stale data of that call stays there.
  */
 OWN_FRAME static void with_hole(void)
 {
@@ -134,7 +137,10 @@ OWN_FRAME static void new_in_hole(void)
 	keep(hole);
 }
 
-/* After a call that is left out, the next call may end with an exception. */
+/*
+ * After each call that is left out, calls operator new, which can be left by an exception instead
+ * of a return.
+ */
 static void news(void)
 {
 	must(new_plain != NULL, "operator new");
@@ -169,7 +175,10 @@ static void jumps(void)
 		keep(valloc(LEFT_OUT));
 }
 
-/* Makes a tail call to one of two functions, so that one call site seems to call both. */
+/*
+ * Makes a tail call to realloc() or malloc(), so that both seem to be called at the call site in
+ * resized().
+ */
 OWN_FRAME static void *resize(void *p, size_t size)
 {
 	return p ? realloc(p, size) : malloc(size);
@@ -211,7 +220,9 @@ static void abandons(void)
 	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
 }
 
-/* Abandons a single call. The case uses no filter, so no call is left out. */
+/*
+ * Abandons a single malloc() by longjmp(). This case runs without a filter, so no call is left out.
+ */
 static void abandons_once(void)
 {
 	if (!setjmp(out)) {
@@ -277,8 +288,8 @@ static void mapping_handler(int number)
 }
 
 /*
- * A signal handler maps memory in the middle of a call. The mapping must count as made by the
- * program.
+ * A signal handler maps memory in the middle of a malloc() call. The mapping must count as made by
+ * the program, not by malloc().
  */
 static void signal_maps(void)
 {

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * untraced PART: grows in a way that memleak does not trace or does not show, until stdin ends.
- * Prints `grows PER_SECOND`, the maximum rate, then ready. PART: shared (each step maps a memfd),
- * files (each step maps this program's file), descriptors, sockets, threads (which sleep), children
- * (which sleep), zombies (children that have ended), anonymous (touches memory that is mapped at
- * the start), used (touches shared memory that is mapped at the start, which does not count as
- * growth), unmapped (writes to a memfd), copied (replaces a heap block by a larger copy), nothing.
+ * untraced PART: until a byte arrives on stdin or stdin ends, grows in a way that memleak does not
+ * trace or does not show. Prints `grows PER_SECOND`, the maximum rate, then `ready`. PART is what
+ * each step adds:
+ *
+ *	shared       a mapped memfd
+ *	files        a mapping of this program's file
+ *	descriptors  an eventfd
+ *	sockets      five sockets
+ *	threads      a thread that sleeps
+ *	children     a child that sleeps (every fourth step only)
+ *	zombies      a child that has ended (every fourth step only)
+ *	anonymous    touched pages of private memory that is mapped at the start
+ *	used         touched pages of shared memory that is mapped at the start; this is no growth
+ *	unmapped     data in a memfd that is not mapped
+ *	copied       bytes of a heap block, which is replaced by a larger copy
+ *	nothing      nothing
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +39,7 @@
 #define COPIED (64 << 10)
 #define SOCKETS 5
 
-static char *room; /* memory mapped at the start, and touched piece by piece */
+static char *room; /* memory that is mapped at the start, and touched piece by piece */
 static size_t used;
 
 static void *map_room(int flags)

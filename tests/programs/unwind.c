@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stacks without frame pointers. The argument selects a way of calling; the truth has a line "chain
- * FUNCTION..." with the program's functions from the leaking one to main.
+ * unwind WAY: leaks a block from a stack without frame pointers. WAY selects the calls that lead to
+ * leak_here(). Prints a line "chain FUNCTION..." with the program's functions from leak_here() to
+ * main().
  */
 #include "truth.h"
 
@@ -15,7 +16,7 @@
 #define SIZE 40
 #define DEPTH 200
 
-/* Keeps the call before it from becoming a tail call. */
+/* Does nothing. A call just before back() cannot be made a tail call by the compiler. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -67,7 +68,10 @@ OWN_FRAME static void callback(void)
 	say("chain leak_here inner compare callback main\n");
 }
 
-/* Moves the stack pointer by an amount that unwind tables do not contain. */
+/*
+ * Moves the stack pointer by an amount that is known only at run time, so unwind tables do not
+ * contain it.
+ */
 OWN_FRAME static void variable(size_t size)
 {
 	char array[size];
@@ -88,7 +92,7 @@ OWN_FRAME static void sized(void)
 	say("chain leak_here inner variable sized main\n");
 }
 
-/* A frame larger than one copy of the stack. */
+/* Has a frame that is larger than the part of the stack that memleak copies at a time. */
 OWN_FRAME static void large_frame(void)
 {
 	volatile char room[20000];
@@ -145,7 +149,8 @@ OWN_FRAME static void other_stack(void)
 }
 
 /*
- * A function that is interrupted at its first byte. The preceding byte belongs to another function.
+ * first_byte() faults at its first instruction. The byte before it belongs to another function,
+ * before_it().
  */
 #if defined(__x86_64__)
 #define FRAME_OF_TWO                                                                               \
@@ -223,7 +228,7 @@ OWN_FRAME static void jumped_to(void)
 }
 
 /*
- * Makes a tail call: the frame of jumps() is gone when jumped_to() runs, so the truth does not list
+ * Makes a tail call: the frame of jumps() is gone when jumped_to() runs, so the printed chain lacks
  * jumps().
  */
 OWN_FRAME static void jumps(void)

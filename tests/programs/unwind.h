@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A library without frame pointers that calls its caller back. */
+/*
+ * A library without frame pointers. library_outer() calls `function` with `arg` from a deeper
+ * frame.
+ */
 #ifndef UNWIND_H
 #define UNWIND_H
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Functions whose unwind information is rare, wrong or missing, built without frame pointers. The
- * argument selects a function. The truth has a line "chain FUNCTION..." with the program's
- * functions from the leaking function to the last one that a stack walk can find, and a line "end
- * complete" or "end cut".
+ * argument selects a function. Prints a line "chain FUNCTION..." with the program's functions from
+ * leak_here() to the last one that a stack walk can find, and a line "end complete" or "end cut".
  */
 #include "truth.h"
 
@@ -14,7 +13,7 @@
 
 #define SIZE 40
 
-/* Keeps the call before it from becoming a tail call. */
+/* Does nothing. A call just before back() cannot be made a tail call by the compiler. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -33,8 +32,8 @@ OWN_FRAME __attribute__((used)) void inner(void)
 }
 
 /*
- * A function that aligns the stack pointer down. Its frame is found by a pointer stored in the
- * frame.
+ * Aligns its stack pointer down, by an amount known only at run time. The caller's frame is found
+ * by a pointer that the function stores in its own frame.
  */
 OWN_FRAME static void realigned(size_t size)
 {
@@ -80,21 +79,21 @@ OWN_FRAME static void aligned(void)
 BY_HAND(by_expression, KEEPS_RBX ".cfi_escape 0x0f, 5, 0x77, 7, 0x39, 0x22, 0x96\n", GIVES_RBX);
 /* CFA = rbx, which holds the caller's stack pointer. */
 BY_HAND(by_register, KEEPS_RBX "	lea 16(%rsp), %rbx\n.cfi_def_cfa rbx, 0\n", GIVES_RBX);
-/* Restores a state that was never saved. */
+/* DW_CFA_restore_state, although no state was saved. */
 BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
 /* The function is marked as a signal frame, although it is not one. */
 BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
 /* The caller's frame pointer is marked as undefined. */
 BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
-/* The function has no unwind information, but a frame pointer. */
+/* The function has no unwind information, but uses a frame pointer. */
 BY_HAND(by_pointer, "	push %rbp\n	mov %rsp, %rbp\n", "	pop %rbp\n	ret\n");
 /*
  * The function has no unwind information, and uses the frame pointer's register for another value.
  */
 BY_HAND(by_luck, "	push %rbp\n	mov $0x1234567, %ebp\n", "	pop %rbp\n	ret\n");
 /*
- * The function has no unwind information. Its frame is found by the code after the call, as in
- * trampolines of python -X perf.
+ * The function has no unwind information. memleak learns the size of its frame from the code after
+ * the call, as with the trampolines of python -X perf.
  */
 BY_HAND(by_return, "	sub $24, %rsp\n", "	add $24, %rsp\n	ret\n");
 __asm__(".text\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The library of unwind.c and unwind_exotic.c. */
+/* The library that unwind.c and unwind_exotic.c call; see unwind.h. */
 #include "truth.h"
 #include "unwind.h"
 

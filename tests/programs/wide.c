@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates blocks of many sizes, up to terabytes, from one place. The program's own malloc hands
- * out address space without memory. memleak packs the count and the bytes of a stack into one word:
- * neither may overflow into the other when they grow or shrink.
+ * Allocates blocks of many sizes, up to terabytes, at one call site. The program's own malloc()
+ * hands out address space without memory. memleak packs the number and the bytes of a stack's
+ * blocks into one 64-bit word: neither may overflow into the other when they grow or shrink.
  */
 #include <sys/mman.h>
 

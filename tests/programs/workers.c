@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * workers NAME PROCESS_NAME: makes a worker, a process that runs in the memory of its parent, by
- * clone(CLONE_VM). Unlike a thread, the worker has a pid of its own. Its allocations and frees
- * belong to the parent.
+ * workers NAME PROCESS_NAME: makes a worker by clone(CLONE_VM): a process that runs in the memory
+ * of its parent. Unlike a thread, the worker has a pid of its own. Its allocations and frees count
+ * for the parent. NAME selects the case; the parent renames itself to PROCESS_NAME.
  */
 #include <sched.h>
 #include <signal.h>
@@ -44,8 +44,8 @@ static void await(const int *ends)
 }
 
 /*
- * The parent waits while this function runs, because the worker uses the parent's thread-local
- * variables.
+ * Main function of the worker. The parent waits while it runs, because the worker uses the parent's
+ * thread-local variables.
  */
 static int work(void *arg)
 {
@@ -90,8 +90,8 @@ static void wait_for_worker(void)
 }
 
 /*
- * Lets the worker allocate and free between allocations of its parent. The worker is started before
- * or after memleak is attached.
+ * Lets the worker allocate and free after the parent has allocated, and reports before and after
+ * the worker ends. main() starts the worker before or after memleak is attached.
  */
 static void works(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A preloaded allocator. For each block it requests HEADER bytes more from the C library's
- * allocator, and returns the memory after these bytes. If HEADER is 0 and the compiler optimises,
- * the call of that allocator is a tail call.
+ * allocator, and returns the address after these bytes. If HEADER is 0 and the compiler optimises,
+ * it calls the C library's function by a tail call.
  */
 #include <dlfcn.h>
 

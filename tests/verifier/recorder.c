@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into memleak: turns on the verifier's statistics for each BPF program that is loaded.
- * Appends a line to the file $VERIFIER_FIGURES: the program's name, the number of processed
- * instructions, and the errno of the load, 0 if it succeeded. All kernels since 5.2 print the
- * number of instructions; bpf_prog_info has the number only since 5.16.
+ * Preloaded into memleak. Makes the verifier print statistics for each BPF program that memleak
+ * loads, and appends a line to the file $VERIFIER_FIGURES: the program's name, the number of
+ * instructions that the verifier processed, and the errno of the load, or 0 if the load succeeded.
+ * All kernels since 5.2 print this number; bpf_prog_info has it only since 5.16.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: prints a summary without a trace */
+#define LOG_STATS 4 /* the kernel's BPF_LOG_STATS: print only a summary */
 
 static long (*next_syscall(void))(long, ...)
 {
@@ -28,8 +28,8 @@ static long (*next_syscall(void))(long, ...)
 }
 
 /*
- * Returns the number of processed instructions in the log. If the program is too large, the number
- * is just above the verifier's limit.
+ * Returns the number of processed instructions that the log contains, or 0 if it contains none. If
+ * the program is too large, the number is just above the verifier's limit.
  */
 static unsigned long verified(const char *log)
 {

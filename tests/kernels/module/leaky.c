@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A module that leaks on request: writing "WHAT COUNT" to its parameter `leak` makes the function
- * leak_WHAT allocate COUNT blocks, and writing "free" frees them all. Lines that leak have the
- * comment LEAK.
+ * A kernel module that leaks on request: writing "WHAT COUNT" to its parameter `leak` makes the
+ * function leak_WHAT() allocate COUNT blocks; writing "free" frees all blocks. Source lines that
+ * leak have the comment LEAK.
  */
 #include <linux/gfp.h>
 #include <linux/kernel.h>
@@ -29,7 +29,10 @@ struct fleeting {
 	char bytes[1000];
 };
 
-/* Blocks that are freed later. The table itself is static, not allocated. */
+/*
+ * Blocks of one function, which free_all() frees. The table is static, so that it is no allocation
+ * itself.
+ */
 struct held {
 	void *blocks[MOST];
 	unsigned int cnt;
@@ -48,8 +51,8 @@ static int hold(struct held *held, void *block)
 }
 
 /*
- * Returns the number of blocks for the next bulk call. Successive numbers differ: one block, a few,
- * enough to fill a page with pointers.
+ * Returns the number of blocks for the next bulk allocation, at most `most`. Successive numbers
+ * differ: one block, a few, as many as there are pointers in a page.
  */
 static unsigned int bulk_size(unsigned int most)
 {
@@ -90,8 +93,9 @@ static noinline int leak_pages(unsigned int most)
 }
 
 /*
- * alloc_pages_bulk_array() fills the empty entries of its array. Puts old pages, if there are any,
- * into every second entry at the front, so that empty entries are not adjacent there.
+ * Allocates by alloc_pages_bulk_array(), which fills the empty entries of an array. Before that,
+ * puts up to 40 old pages into every second entry at the front of the array, so that empty entries
+ * are not adjacent there.
  */
 static noinline int leak_bulk_page(unsigned int most)
 {
@@ -117,8 +121,8 @@ static noinline int leak_percpu(unsigned int most)
 }
 
 /*
- * Allocates memory that RCU frees, possibly without a tracepoint event. The memory must not be
- * reported.
+ * Allocates memory that RCU frees, possibly without a tracepoint event. memleak must not report
+ * this memory.
  */
 static noinline int leak_nothing(unsigned int most)
 {
@@ -148,8 +152,8 @@ static void free_all(void)
 }
 
 /*
- * Functions allocate up to the given number of blocks; they return the number allocated or an
- * error.
+ * function: allocates up to `most` blocks, and returns the number of allocated blocks or a negative
+ * errno. held: table of its blocks, or NULL if it keeps none.
  */
 static const struct {
 	const char *name;
@@ -165,7 +169,10 @@ static const struct {
 	{"nothing", leak_nothing, NULL},
 };
 
-/* Allocates cnt blocks, all by one call in a loop, so that they have one stack. */
+/*
+ * Allocates `cnt` blocks by the function number `which`. Calls it at one place in a loop, so that
+ * all blocks have the same stack. Returns 0 or a negative errno.
+ */
 static noinline int burst(unsigned int which, unsigned int cnt)
 {
 	int done;
