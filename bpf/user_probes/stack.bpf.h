@@ -260,8 +260,8 @@ int session_walk(struct pt_regs *ctx)
 }
 
 /* Captures the stack as the last step of an entry program. Returns only if the tail call fails. */
-static __always_inline void stack__capture(struct pt_regs *ctx, const struct entry *entry,
-					   struct thread_state *thread)
+static __always_inline void stack__tail_capture(struct pt_regs *ctx, const struct entry *entry,
+						struct thread_state *thread)
 {
 	thread->site = 0;
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_WALK);
@@ -270,8 +270,9 @@ static __always_inline void stack__capture(struct pt_regs *ctx, const struct ent
 /*
  * Captures the stack of an untracked call for its -tt event; returns only if the tail call fails.
  */
-static __always_inline void stack__capture_event(struct pt_regs *ctx, const struct entry *entry,
-						 struct thread_state *thread)
+static __always_inline void stack__tail_capture_event(struct pt_regs *ctx,
+						      const struct entry *entry,
+						      struct thread_state *thread)
 {
 	if (!config.trace_stacks)
 		return;

@@ -170,9 +170,9 @@ static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *
 		enter_heap(ctx, thread, shape);
 	}
 	if (thread->chosen)
-		stack__capture(ctx, entry, thread);
+		stack__tail_capture(ctx, entry, thread);
 	else if (thread__frees(thread))
-		stack__capture_event(ctx, entry, thread);
+		stack__tail_capture_event(ctx, entry, thread);
 	return thread__leaves_entry(ctx, thread, shape);
 }
 

@@ -18,8 +18,8 @@
 
 enum event_need {
 	NEED_ALWAYS,
-	NEED_OLD,    /* event of older kernels, needed if the kernel has it */
-	NEED_PERCPU, /* needed only with -P */
+	NEED_IF_PRESENT, /* event of older kernels, needed if the kernel has it */
+	NEED_PERCPU,     /* needed only with -P */
 };
 
 /* Events that are needed only on some kernels, or only with some options */
@@ -27,8 +27,8 @@ static const struct {
 	const char *name;
 	enum event_need need;
 } needs[] = {
-	{"kmalloc_node", NEED_OLD},
-	{"kmem_cache_alloc_node", NEED_OLD},
+	{"kmalloc_node", NEED_IF_PRESENT},
+	{"kmem_cache_alloc_node", NEED_IF_PRESENT},
 	{"percpu_alloc_percpu", NEED_PERCPU},
 	{"percpu_free_percpu", NEED_PERCPU},
 };
@@ -55,7 +55,7 @@ static bool is_wanted(const struct kernel_loading *loading, const char *event)
 	switch (need_of(event)) {
 	case NEED_PERCPU:
 		return loading->opts->percpu;
-	case NEED_OLD:
+	case NEED_IF_PRESENT:
 		return kernel_places_has(loading->btf, event);
 	default:
 		return true;
