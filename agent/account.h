@@ -360,8 +360,9 @@ struct account_spill {
 	__u32 next; /* number of the line's next spill + 1, 0 if there is none */
 	__u32 reserved;
 	/*
-	 * Number of the line that this spill extends, set before the first block. Not stored as an
-	 * address, as that would count as a pointer in a proof.
+	 * Number of the line that this spill extends: the line's first address divided by
+	 * ACCOUNT_LINE_SPAN. The address itself would count as a pointer in a proof. Written before
+	 * a block is stored in the spill.
 	 */
 	__u64 line;
 } __attribute__((aligned(64)));

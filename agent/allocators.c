@@ -663,8 +663,9 @@ static inline any_function *next_operator(enum function which, uint64_t caller)
 }
 
 /*
- * Operators that call malloc() are reached by a jump, so that no frame of the agent is on the stack
- * if they throw. Other operators are called; if they throw, nothing is recorded.
+ * An operator new that calls malloc() is reached by a jump, so that no frame of the agent is on the
+ * stack if it throws. An operator new that allocates memory itself is called; if it throws, nothing
+ * is recorded.
  */
 #define NEW_1(name, which)                                                                         \
 	HIDDEN void *name(size_t size, uint64_t ra, uint64_t sp, uint64_t fp)                      \

@@ -14,7 +14,8 @@ struct code {
 	 * read.
 	 */
 	uint64_t readable_to;
-	uint64_t to_frame;     /* value to add to an address to get its frame, see bpf/memleak.h */
+	/* value to add to a code address to get the stack entry for it, see MEMLEAK_FRAME_FILE */
+	uint64_t to_frame;
 	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;

@@ -20,7 +20,7 @@ struct core_mapped {
 	uint64_t end;
 	uint64_t offset; /* file offset of start, in bytes */
 	size_t path;     /* offset of the file's path in core_notes.paths */
-	/* true if the path had the suffix " (deleted)" of the kernel, which was cut off */
+	/* true if the kernel had appended " (deleted)" to the path; the suffix was removed */
 	bool deleted;
 };
 

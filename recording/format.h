@@ -154,8 +154,8 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 
 /*
- * Number of words for a site's blocks by time of allocation ("births"): bytes and count of each
- * class.
+ * Number of 64-bit words that store the `births` of a site: for each class of allocation times, the
+ * bytes and the number of the blocks.
  */
 #define BIRTH_WORDS (2 * AGE_CLASS_CNT)
 

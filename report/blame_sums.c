@@ -505,8 +505,9 @@ static int mark_spread(struct blaming *blaming)
 }
 
 /*
- * Assigns a site to the innermost spread call on its stack, if there is one. If the site is
- * assigned to a blamed call, considers only calls further out than that call.
+ * Reassigns a site to the innermost call on its stack whose growth is spread over many functions.
+ * If the site is assigned to a blamed call, only calls further out than that call are considered.
+ * If the site is assigned to another call, or if there is no such call, leaves the site unchanged.
  */
 static void assign_spread(struct blaming *blaming, size_t site)
 {

@@ -45,9 +45,9 @@ struct untraced_growths {
 };
 
 /*
- * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
- * is_reported is true. `pasts` is the history of resident memory; may be NULL. Returns 0 or
- * -ENOMEM; call untraced_growths_deinit() in both cases.
+ * Adds the footprints in a snapshot to `ranking`, which must not be used for any other data. Judges
+ * the footprints if is_reported is true. `pasts` is the history of resident memory; may be NULL.
+ * Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
  */
 int untraced_growths_init(const struct snapshot *snap, bool is_reported,
 			  const struct rss_pasts *pasts, struct ranking *ranking,

@@ -722,7 +722,10 @@ static void find_settling(const struct pools *pools, struct report *report)
 	}
 }
 
-/* Blames functions for kernel paths. Some paths are excluded: they no longer count as leaking. */
+/*
+ * Finds the functions to blame for kernel paths. Paths that kernel_paths_blame() excludes are
+ * subtracted from the totals of the suspects.
+ */
 static int blame_kernel(struct report *report)
 {
 	struct report_site *paths = report->sites + (report->paths - report->sites);

@@ -61,7 +61,10 @@ struct report_site {
 	/* texts for the chain of pointers that keeps the blocks reachable, root first */
 	char **held_by;
 	size_t held_by_cnt;
-	/* True if memleak sees the site's files under the same names, so that it can read lines. */
+	/*
+	 * True if source lines may be read: the site's process has memleak's mount namespace and
+	 * root directory, so that its paths lead to the same files for memleak.
+	 */
 	bool has_source;
 	uid_t source_uid; /* user whose files may be read for the site; -1 if there is none */
 	size_t depth_cnt; /* number of stacks that depths_join() joined; 0 if it joined none */

@@ -77,8 +77,9 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
 
 /*
- * Merges cnt paths with lost blocks into at most `most` losses, the largest first. The losses point
- * into paths; the caller frees *ret. Returns 0 or -ENOMEM.
+ * Merges the cnt paths, all of which have lost blocks, into losses. Returns the `most` largest
+ * losses, in descending order of lost bytes. The losses point into paths; the caller frees *ret.
+ * Returns 0 or -ENOMEM.
  */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);

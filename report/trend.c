@@ -52,9 +52,9 @@
 /* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
- * Steady growth of a site as a whole has stalled, as when a cache is full, if two conditions hold:
- * in the last STALL_REPORTS reports, its rate is less than STALLED times the earlier rate; and at
- * the earlier rate, at least STALL_BLOCKS blocks would have been added in these reports.
+ * The growth of a site that grew steadily has stalled (for example, because a cache is full) if its
+ * rate in the last STALL_REPORTS reports is less than STALLED times its earlier rate. This is
+ * judged only if the earlier rate would have added at least STALL_BLOCKS blocks in these reports.
  */
 #define STALL_REPORTS 2
 #define STALL_BLOCKS 5

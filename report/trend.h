@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Unless a comment
- * says otherwise, times are nanoseconds since tracing began. With sampling, numbers are estimates
- * for all blocks, unless a comment says that they are numbers of sampled blocks.
+ * says otherwise, times are nanoseconds since tracing began. With sampling, numbers of blocks and
+ * bytes are estimates for all blocks, unless a comment says that only sampled blocks are counted.
  */
 #ifndef REPORT_TREND_H
 #define REPORT_TREND_H

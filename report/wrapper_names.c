@@ -140,7 +140,7 @@ bool function_is_wrapper(const char *symbol)
 	struct function_name name = function_name_of(symbol);
 	struct script_function script;
 
-	/* The symbol of a script's function contains a path, in which any text may be. */
+	/* The symbol of a script's function contains a file path, which may match by chance. */
 	if (script_function_of(symbol, &script))
 		return false;
 	for (size_t i = 0; i < CNT(wrapper_parts); i++)

@@ -181,7 +181,10 @@ static void write_memory(FILE *out, const struct heap_census *census)
 	fputc('\n', out);
 }
 
-/* Writes which chunks, arenas, lists and processes the numbers of the census leave out. */
+/*
+ * Writes the gaps in the census: blocks that are in no parsed heap, skipped arenas, truncated free
+ * lists, and processes without a glibc heap.
+ */
 static void write_unknown(FILE *out, const struct heap_census *census)
 {
 	if (census->elsewhere.count) {

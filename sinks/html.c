@@ -66,7 +66,7 @@ static void write_text(FILE *out, const char *text)
  */
 typedef void write_words(FILE *out, const void *about);
 
-/* Returns the text that `write` writes, to be freed; NULL if there is no memory. */
+/* Returns the output of write(), to be freed by the caller; NULL if out of memory. */
 static char *words_of(write_words *write, const void *about)
 {
 	char *words = NULL;

@@ -185,8 +185,8 @@ static size_t lines_of(const char *text, size_t columns)
 #define STACK_LINES_OF_SUSPECTS 3
 
 /*
- * Cuts a stack that takes more than `most` lines, so that it takes at most `most` - 1. Returns the
- * number of lines cut off.
+ * If a stack takes more than `most` lines, cuts off its last lines, and one more to make room for
+ * the note on the cut. Returns the number of lines cut off.
  */
 static size_t cut_lines(char *text, size_t columns, size_t most)
 {
@@ -331,7 +331,7 @@ static void write_tail(const struct text_part *part)
 		fputc('\n', out);
 }
 
-/* Returns the text that `write` writes, to be freed; NULL if there is no memory. */
+/* Returns the output of write(), to be freed by the caller; NULL if out of memory. */
 static char *text_of(const struct text_part *part, void (*write)(const struct text_part *part))
 {
 	struct text_part inner = *part;

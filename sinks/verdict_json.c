@@ -41,7 +41,7 @@ static bool has_room(struct room *room)
 	return true;
 }
 
-/* Writes the text that `write` writes; nothing if there is no memory. */
+/* Writes a JSON string with the output of write(). Writes nothing if out of memory. */
 static void write_words(struct json_writer *json, const char *key, const struct text_part *part,
 			void (*write)(const struct text_part *part))
 {

@@ -36,7 +36,7 @@ static struct module *longest_unused(const struct opened_modules *list)
 	for (size_t i = 0; i < list->cnt; i++) {
 		struct module *module = list->items[i];
 
-		/* Skip files of the kernel, whose `used` is 0: they stay open. */
+		/* Kernel files stay open: skip them. Their `used` is 0. */
 		if (module->fd >= 0 && module->used && (!oldest || module->used < oldest->used))
 			oldest = module;
 	}
@@ -72,7 +72,7 @@ void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_n
 		struct module *module = list->items[i];
 		bool open = module->fd >= 0;
 
-		/* Skip files of the kernel, whose `used` is 0: they stay open. */
+		/* Kernel files stay open: skip them. Their `used` is 0. */
 		if (!module->used || module->mapped_ns >= since_ns ||
 		    (!open && !module->incarnation) || !release(arg, module))
 			continue;

@@ -37,8 +37,8 @@ enum handled_event {
 };
 
 /*
- * For each program of a pair, the address of the arguments of the event that the program handled
- * most recently.
+ * Address of the arguments of the latest event that each program of the pair has handled on this
+ * CPU.
  */
 struct handled {
 	__u64 by[2];

@@ -43,7 +43,7 @@
  */
 #define ARGUMENT_WORDS 6
 
-/* Maximum index of the words that are searched for the first frame */
+/* Number of words in which the return address of the first frame is searched */
 #define FIRST_WORDS 32
 
 /* Maximum number of frames below the context; all of them are frames of tracing */

@@ -5,8 +5,9 @@
  * frames. The loader inserts the script frames of each evaluation loop at the native frame of that
  * loop.
  *
- * CPython's state of a thread points to the thread's frames. The address of the state is in
- * thread-specific data. The state is used only if it contains the thread pointer of this thread.
+ * CPython's state of a thread (PyThreadState) points to the thread's script frames. The address of
+ * the state is in thread-specific data. The state is ignored unless the thread pointer that it
+ * contains is that of this thread.
  */
 #ifndef BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
 #define BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H

@@ -152,7 +152,8 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 }
 
 /*
- * Adds the process that has the account fd. Takes ownership of fd. Returns 0 or a negative errno.
+ * Adds the process whose account is open as fd. Takes ownership of fd. Returns 0 or a negative
+ * errno.
  */
 static int add(struct agent_source *source, int fd, pid_t pid)
 {

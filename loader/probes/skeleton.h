@@ -2,7 +2,7 @@
 /*
  * Opens the BPF objects that are embedded in memleak. The build compresses each object with gzip
  * and places it between the symbols NAME_gz and NAME_gz_end. Skeletons from bpftool describe the
- * maps and programs of the objects. Does not know the purpose of an object.
+ * maps and programs of the objects.
  */
 #ifndef LOADER_PROBES_SKELETON_H
 #define LOADER_PROBES_SKELETON_H

@@ -20,7 +20,7 @@
 #include "prober/prober.h"
 #include "prober/server/python_layout.h"
 
-/* Maximum script frames whose names and lines are kept. Further frames have no names. */
+/* Maximum number of script frames whose names and lines are kept. Further frames have no names. */
 #define PLACES_MAX (1U << 20)
 
 /* Maximum attempts to find the interpreter in a file that is not read in time. */

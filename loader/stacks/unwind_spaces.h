@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Passes to the BPF programs the code mappings of each process, with the unwind tables of the
- * mappings.
- */
+/* Passes the code mappings of each process, and their unwind tables, to the BPF programs. */
 #ifndef LOADER_STACKS_UNWIND_SPACES_H
 #define LOADER_STACKS_UNWIND_SPACES_H
 

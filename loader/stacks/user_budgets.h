@@ -42,10 +42,10 @@ void user_budgets_deinit(struct user_budgets *budgets);
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
 /*
- * Adds a wait, which took taken_ns and has just ended, to the waiting time of a user and to the
- * waiting time of all users. Both waiting times decay. user_budgets_must_pause() is true while one
- * of them is above a limit. After one wait that exceeds the limit by N seconds, it is true for all
- * users for N seconds, and for this user for 2 * N seconds.
+ * Adds a wait that took taken_ns and has just ended to two sums: the waiting time of all users, and
+ * the waiting time of this user (unless the wait was very short). The first sum decays by 1 s per
+ * second, the second by 0.5 s per second. user_budgets_must_pause() is true while either sum is
+ * above 0.2 s. Example: a first wait of 1.2 s pauses all users for 1 s, and this user for 2 s.
  */
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns);

@@ -15,8 +15,8 @@
 /* Maximum delay before the record of a fork arrives, in nanoseconds */
 #define RECORD_DELAY_NS 1000000000ULL
 /*
- * If the kernel preallocates entries, a table of freed blocks gets only 1/ALLOCS_AT_ONCE of the
- * usual number of entries.
+ * Divisor for the size of a table of freed blocks. Used if the kernel preallocates the entries of
+ * the table.
  */
 #define ALLOCS_AT_ONCE 8
 /*

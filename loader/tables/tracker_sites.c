@@ -169,7 +169,10 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	if (is_final(entry) && tracker->walker.space == SPACE_USER)
 		return 0;
 	found = look_up_site(tracker, entry);
-	/* If the image itself has not allocated here, the stack comes from another site. */
+	/*
+	 * If the kernel table does not have this site, copy the stack from the site that stack_of
+	 * names, which may itself copy the stack of another site.
+	 */
 	while (!found && source->stack_of) {
 		source = site_table_get(&tracker->walker.sites, source->stack_of);
 		if (!source)

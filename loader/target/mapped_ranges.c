@@ -97,7 +97,7 @@ static int reserve(struct ranges *ranges, size_t more)
 
 /*
  * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves the items before or
- * behind the replaced ones, whichever are fewer. Memory must be reserved.
+ * behind the replaced ones, whichever are fewer. The caller must have reserved memory.
  */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)

@@ -289,8 +289,9 @@ static int add(struct process_set *set, struct user_process *process)
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	user_process__begin_fds(&set->programs->ctx, process);
 	/*
-	 * The mappings of an ended process are read when its end record arrives, because the record
-	 * contains the unload count.
+	 * Do not read the mappings of an ended process here: the unload count, by which stale
+	 * mappings are recognised, may be gone. process_set_end() receives the count from the end
+	 * record, and reads the mappings if they are still needed.
 	 */
 	if (!process->gone_ns)
 		refresh(set, process);

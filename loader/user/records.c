@@ -239,7 +239,7 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* Changed processes are read in the next iteration: set the timer. */
+	/* The records may have changed processes: set the timer, so that these are read soon. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;

@@ -17,7 +17,7 @@ struct tracing_request {
 	struct symbolizer *symbolizer;
 	const pid_t *pids;
 	size_t pid_cnt;
-	/* Selects BPF programs to load instead of those that track blocks; may be NULL. */
+	/* Selects the BPF programs to load; if NULL, those that track blocks are loaded. */
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
 	/*

@@ -227,8 +227,8 @@ static void skip(struct cursor *cursor, size_t cnt)
 }
 
 /*
- * Kinds of entries of the table of lines. An entry of a kind below ENTRY_LINE_0 has the same line
- * as the entry before it.
+ * Kinds of entries of the line table (co_linetable). Entries of the kinds below ENTRY_LINE_0 do not
+ * change the line.
  */
 enum entry_kind {
 	/* entries of the kinds 10 to 12 advance the line by 0 to 2; two bytes of columns follow */

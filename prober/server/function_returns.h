@@ -31,8 +31,10 @@ struct named_functions {
 };
 
 /*
- * Finds the return instructions of a function, or the named function to which it passes every call.
- * Returns 0, -ENOMEM, or -ENOEXEC if the function's segment does not exist.
+ * Finds the return instructions of a function. If every path through the function calls or jumps to
+ * a named function, finds one of these named functions instead. If the code cannot be analysed, the
+ * verdict is FUNCTION_UNKNOWN. Returns 0, -ENOMEM, or -ENOEXEC if the function's segment does not
+ * exist.
  */
 int function_returns_find(struct code_file *code, const struct elf_function *function,
 			  const struct named_functions *named, struct function_returns *ret);

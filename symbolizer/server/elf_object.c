@@ -30,9 +30,9 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * libdwfl callback that returns a duplicate of debug_fd or alternate_fd. libdwfl calls it for both
- * files: for the debug file with the name and CRC of .gnu_debuglink, or without a name; for the
- * alternate file with a name, but without a CRC.
+ * libdwfl callback that finds the debug file and the alternate file. A file name without a CRC is a
+ * request for the alternate file; every other request is for the debug file. Returns a duplicate of
+ * alternate_fd or debug_fd, or -1 if the file is not open.
  */
 static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,

@@ -129,8 +129,8 @@ static void check_symbols(const struct kallsyms *table)
 }
 
 /*
- * Parses each half of the text as a list of kernel symbols. Then adds those symbols of the second
- * list to the first list that overlap none in it.
+ * Parses each half of the text as a list of kernel symbols. Then adds the symbols of the second
+ * list to the first list, except for those that overlap a symbol of the first list.
  */
 static void fuzz_kallsyms(const char *text, size_t len)
 {

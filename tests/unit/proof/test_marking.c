@@ -450,7 +450,7 @@ static void pointers_in_code(void **state)
 		BASE + 1,
 		BASE + (1 << 18) - 7, /* pointer across two windows */
 		BASE + (1 << 18) + 4,
-		BASE + (1 << 20) - 1, /* pointer across two pieces */
+		BASE + (1 << 20) - 1, /* pointer that begins in one piece and ends in the next */
 		BASE + (2 << 20) - 8, /* pointer right before the hole */
 		BASE + (2 << 20) + 4096 + 3,
 		BASE + (3 << 20) - 8, /* pointer right before the end of the code */

@@ -57,7 +57,7 @@ static void begin(struct world *world)
 		(struct heap_picture){.memory = &world->fake.memory, .threads = &world->threads};
 }
 
-/* Writes the header of a file whose data and .bss end `bytes` bytes after the file's start. */
+/* Writes the headers of an ELF file whose .bss ends `bytes` bytes after the file's load address. */
 static Elf64_Ehdr *put_header(struct world *world, uint64_t bytes)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)world->fake.words;

@@ -60,7 +60,7 @@ static void first_suspect(void **state)
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
 	/* The blocks are too large to be reused without a call of the allocator. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
-	/* It is not known which site has the items. */
+	/* The site whose block stores the container's items is unknown. */
 	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);
 	/* Python's small objects are in pools, the sum of which is one suspect. */
 	expect(PYTHON_ALLOCATOR_POOLS, 8, 1600, 80 * 256, 0);
