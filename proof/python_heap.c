@@ -395,7 +395,7 @@ static int add_container(struct reading *reading, uint64_t type, uint64_t addr, 
 static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
 		      uint64_t addr, uint64_t *sum)
 {
-	const uint64_t *object;
+	const uint64_t *object = block;
 	struct counted_class *class = find_class(reading, block, word_cnt, &object);
 	uint64_t items;
 
