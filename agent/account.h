@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account: shared memory with the blocks of a traced program. The agent, a library in the
- * program, writes the account, and memleak reads it. The account is sparse, always consistent, and
- * valid after the program has ended. Reading the account does not stop any thread.
+ * The account: shared memory that records the blocks of a traced program. The agent, a library in
+ * the program, writes the account, and memleak reads it. The account is sparse, always consistent,
+ * and remains valid after the program has ended. Reading the account does not stop any thread.
  *
- * Each block is stored in a *cell*, found by the block's address. A *line* covers 256 bytes of
+ * Each block is recorded in a *cell*, found by the block's address. A *line* covers 256 bytes of
  * addresses. It has four cells, which are enough in most programs; a full line gets *spills*, each
  * with eleven more cells. Lines are in *chunks*, created when their addresses are first used. A
  * cell is two words: the first is 0 if the cell is empty, the second is 0 while the cell is being
  * written.
  *
- * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
- * of its innermost frame; the parent of a frame is the frame of its caller. Frames never change,
- * and common parts of stacks are stored once. A path first has all script frames, then all native
- * frames, each from the innermost to the outermost; memleak inserts the script frames between the
- * native frames.
+ * All threads share one *call tree*; each stack is a path in it. A stack is identified by the
+ * number of its innermost frame; the parent of a frame is the frame of its caller. Frames never
+ * change, and common parts of stacks are stored once. A path first has all script frames, then all
+ * native frames, each from the innermost to the outermost; memleak inserts the script frames
+ * between the native frames.
  *
  * Sizes are in bytes, times are CLOCK_MONOTONIC. The traced program can write anything into its
  * account, so readers must not trust it.
@@ -34,8 +34,8 @@
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
 /*
- * If the agent cannot send the descriptor of its account to memleak, the descriptor stays open in
- * the program, with this number or a higher one if the program's limits allow that.
+ * Lowest descriptor number for the account in the program. Used if the agent could not send the
+ * descriptor to memleak, and if the program's limits allow such a number.
  */
 #define ACCOUNT_FD 1000
 
@@ -54,7 +54,8 @@ enum account_region {
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
 	/*
-	 * struct account_range: the mappings of the program, as far as memleak has read the events
+	 * struct account_range: the program's mappings, computed by memleak from the events that it
+	 * has read
 	 */
 	ACCOUNT_RANGES,
 	/*
@@ -105,7 +106,7 @@ enum account_call {
  * ACCOUNT_TRACES_STACKS.
  */
 #define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
-#define ACCOUNT_FILTERS 2U         /* the region ACCOUNT_FILTER counts all recorded blocks */
+#define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all recorded blocks */
 #define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
 #define ACCOUNT_FORKED 8U          /* forked children may have copies of this process's blocks */
 #define ACCOUNT_INHERITS 16U       /* this is a forked child with copies of its parent's blocks */
@@ -130,7 +131,7 @@ struct account_sums {
 	__u64 reserved[3];
 } __attribute__((aligned(64)));
 
-#define ACCOUNT_EPOCH_BITS 8 /* number of an epoch's low bits that are stored with a block */
+#define ACCOUNT_EPOCH_BITS 8 /* number of low bits of the epoch number that a block stores */
 #define ACCOUNT_EPOCHS (1U << ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_EPOCH(epoch) ((epoch) & (ACCOUNT_EPOCHS - 1))
 
@@ -149,8 +150,8 @@ struct account {
 	__u32 epoch; /* number of the current epoch, incremented at forks and by memleak */
 	__u32 modes; /* bits such as ACCOUNT_SAMPLES, set by the agent and by memleak */
 	/*
-	 * The fields thread_cnt, module_cnt, chunk_cnt etc.: number of entries in use, increased
-	 * before an entry is written.
+	 * thread_cnt, module_cnt, chunk_cnt etc. are the numbers of entries in use. Each is
+	 * increased before the new entry is written.
 	 */
 	__u32 thread_cnt;
 	__u32 depth; /* minimum number of frames that a truncated stack keeps */
@@ -283,10 +284,10 @@ struct account_frame {
 #define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 27) - 1))
 
 /*
- * Header of the copy of a CPython code object. The copy contains the fields, the name, the path and
- * the line table that memleak needs to name a frame, so memleak need not read the process's memory.
- * Pointers in the copy are stored as offsets in the account's file: addresses would count as
- * pointers in a proof (--prove).
+ * Header of the copy of a CPython code object. The copy contains all that memleak needs to name a
+ * frame: some fields, the name, the path and the line table. So memleak need not read the process's
+ * memory. Pointers in the copy are stored as offsets in the account's file, because a proof
+ * (--prove) would take addresses for pointers of the program.
  */
 struct account_code {
 	__u64 identity; /* hash of the code object's content */
@@ -347,7 +348,8 @@ struct account_cell {
 #define ACCOUNT_POSITION_SPAN 8U /* minimum distance of two block addresses, in bytes */
 #define ACCOUNT_SPILL_CELLS 11U
 /*
- * maximum number of spills per line; with 3 spills, a line has a cell for each of its 32 positions
+ * maximum number of spills per line; the cells of a line and of 3 spills are enough for all 32
+ * block addresses of the line
  */
 #define ACCOUNT_SPILLS_MAX 3U
 
@@ -360,7 +362,7 @@ struct account_spill {
 	__u32 next; /* number of the line's next spill + 1, 0 if there is none */
 	__u32 reserved;
 	/*
-	 * Number of the line that this spill extends: the line's first address divided by
+	 * Number of the line to which this spill adds cells: the line's first address divided by
 	 * ACCOUNT_LINE_SPAN. The address itself would count as a pointer in a proof. Written before
 	 * a block is stored in the spill.
 	 */
@@ -416,7 +418,10 @@ struct account_event {
 	__u64 addr;
 	__u64 len;
 	__u32 stack;
-	/* ACCOUNT_EVENT_MAP: ACCOUNT_MAP_*; ACCOUNT_EVENT_TAKE: 1 if the old range stays mapped */
+	/*
+	 * in ACCOUNT_EVENT_MAP: bits ACCOUNT_MAP_*; in ACCOUNT_EVENT_TAKE: 1 if the old range stays
+	 * mapped
+	 */
 	__u32 flags;
 };
 
@@ -438,8 +443,8 @@ struct account_traced {
 #define ACCOUNT_RANGE_SAMPLE (1ULL << 32)
 
 /*
- * A mapping, stored for a memleak process that attaches later. The fields are those of struct range
- * in loader/target.
+ * A mapping, stored so that a memleak process that attaches later knows it. The fields are those of
+ * struct range in loader/target.
  */
 struct account_range {
 	__u64 start;

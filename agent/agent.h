@@ -50,7 +50,7 @@ struct thread {
 	uint32_t reserved;
 	struct account *account; /* account to which the thread number belongs */
 	struct account_thread *counts;
-	struct memo *memo; /* remembered stacks; NULL before first use, or if there is no memory */
+	struct memo *memo; /* remembered stacks; NULL before first use, or if out of memory */
 	/* Part of the thread's own stack that is known to be readable. It stays mapped. */
 	uint64_t low;
 	uint64_t high;
@@ -121,7 +121,7 @@ bool agent_begin(void);
 /* Adds the calling thread to the account. False if there are too many threads. */
 bool thread_begin(struct account *account);
 
-/* Allocates the calling thread's memo (its remembered stacks), if there is memory. */
+/* Allocates the calling thread's memo (its remembered stacks), unless out of memory. */
 void thread_begin_memo(void);
 
 #endif

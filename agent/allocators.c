@@ -263,9 +263,10 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
- * Returns the birth time of a block that is allocated now, as ACCOUNT_BIRTH(). The time of the
- * kernel's latest tick can be late, on virtual machines by many ticks. After a fork, a block must
- * not seem to be older than the current epoch, which the fork may have begun.
+ * Returns the birth time of a block that is allocated now, as ACCOUNT_BIRTH(): the time of the
+ * kernel's latest tick. On virtual machines, this time can be many ticks late. After forks, the
+ * result is therefore at least the start time of the current epoch; otherwise the block could seem
+ * to be older than a fork that preceded it.
  */
 static inline uint64_t birth_in(const struct account *account, uint32_t epoch, uint32_t modes)
 {
@@ -367,8 +368,9 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 }
 
 /*
- * Traces the free of a block that is in no cell. Reports the free if the block may be inherited
- * from the parent process, otherwise counts it.
+ * Handles the free of a block that is in no cell. Traces the free, unless only samples are
+ * recorded. Reports the free if the block may be inherited from the parent process. Otherwise
+ * counts it, unless only samples are recorded.
  */
 static inline void count_other_free(void *addr, const struct caller *caller)
 {
@@ -386,8 +388,9 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * If no sample falls into a block of this size, counts the call and returns true. The caller can
- * then jump to the allocator, as nothing needs to be recorded after the allocation.
+ * Returns true if a block of this size is not chosen as a sample. In this case it also counts the
+ * call. The caller can then jump to the allocator, as nothing needs to be recorded after the
+ * allocation.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -638,8 +641,8 @@ static any_function *find_in_library(const char *path, enum function which)
 }
 
 /*
- * Finds an operator that dlsym(RTLD_NEXT) does not find, as in a C program that loads a C++ library
- * with dlopen(). That library may also have its own operators.
+ * Finds an operator that dlsym(RTLD_NEXT) does not find, for example because a C program has loaded
+ * a C++ library with dlopen(). Searches the C++ runtime libraries, then the caller's file.
  */
 static any_function *find_operator(enum function which, uint64_t caller)
 {

@@ -29,7 +29,10 @@ bool allocators_are_bypassed(void);
 
 struct account;
 
-/* True if mmap() was called by the allocator, whose own mappings are not recorded. */
+/*
+ * True if the address `caller` is in the same file as malloc(). If the allocator calls mmap() for
+ * its own memory, the mapping is not recorded.
+ */
 bool allocators_map(struct account *account, uint64_t caller);
 
 /*

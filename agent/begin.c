@@ -25,8 +25,8 @@
 #define PAGE 4096ULL
 
 /*
- * Maximum attempts to map an account within the resource limits. Each attempt after the first one
- * halves the regions of spills and chunks.
+ * Maximum number of attempts to map an account within the resource limits. Each attempt after the
+ * first one halves the regions of spills and chunks.
  */
 #define HALVES 8U
 
@@ -38,7 +38,7 @@ __attribute__((visibility("default"))) const volatile struct account *memleak_ag
 
 enum { NOT_YET, BEGINNING, OPEN, OFF };
 
-static int state; /* state of the account: one of the constants above */
+static int state; /* state of the account: NOT_YET, BEGINNING, OPEN or OFF */
 
 static bool is_bypassed;
 
@@ -51,11 +51,12 @@ static bool knows_ends;
  * letter.
  */
 struct orders {
-	uint32_t parent;       /* pid of the parent of the intended process, 0 for any process */
+	/* if not 0, and if `follow` is false, only children of this process begin an account */
+	uint32_t parent;
 	bool follow;           /* flag f: also begin accounts in forked children */
 	uint64_t depth;        /* depth of stacks, 0 for the default */
 	uint64_t sample_bytes; /* flag b: bytes per sample */
-	/* flag s: blocks per sample; if b and s are both 0, all blocks are kept */
+	/* flag s: blocks per sample; if b and s are both 0, all blocks are recorded */
 	uint64_t sample_rate;
 	bool adds_up;        /* flag p: maintain sums */
 	bool counts;         /* flag c: count requested bytes */

@@ -13,7 +13,7 @@
 #include "agent/system.h"
 #include "bpf/memleak.h"
 
-/* Maximum bytes of /proc/self/maps to read. */
+/* Maximum number of bytes to read from /proc/self/maps. */
 #define MAPS_BYTES (8U << 20)
 
 /*
@@ -120,7 +120,7 @@ static const char *read_line(const char *at, struct line *ret)
 
 /*
  * Returns the text of /proc/self/maps, up to the last newline; NULL if the file cannot be opened or
- * there is no memory.
+ * if out of memory.
  */
 static char *read_maps(uint64_t *ret_len)
 {

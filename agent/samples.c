@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws samples as the BPF programs do, and counts kept blocks by hash of their addresses. A signal
- * handler may draw a sample while its thread is drawing one: as the exponential distribution is
- * memoryless, the result is still correct.
+ * Draws samples in the same way as the BPF programs do, and counts the recorded blocks by hash of
+ * their addresses. A signal handler may draw a sample while its thread is drawing one: as the
+ * exponential distribution is memoryless, the result is still correct.
  */
 #include "agent/samples.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses the blocks to keep with --sample-bytes and --sample-rate, and quickly skips frees of
- * blocks that were not kept.
+ * Chooses the blocks to record if --sample-bytes or --sample-rate is given, and quickly skips frees
+ * of all other blocks.
  */
 #ifndef AGENT_SAMPLES_H
 #define AGENT_SAMPLES_H

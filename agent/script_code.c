@@ -211,8 +211,8 @@ static void write_pointer(const struct account *account, uint8_t *to, const uint
 }
 
 /*
- * Returns the cookie of a code object's copy. The cookie includes no hash of the name, because
- * copies of names have no hash.
+ * Returns the cookie of a code object's copy. The cookie is computed without the hash of the name,
+ * because copied strings have no hash.
  */
 static uint32_t cookie_of(const uint8_t *copy)
 {
@@ -242,7 +242,10 @@ static uint32_t make_copy(struct account *account, struct readable *readable,
 		return 0;
 	copy_data(readable, addr + CODE_FIRST_LINE(layout), copy + CODE_FIRST_LINE(layout),
 		  sizeof(uint32_t));
-	/* The cookie is computed from this field, among others, so it depends on the identity. */
+	/*
+	 * Store the identity in one of the fields from which the cookie is computed, so that
+	 * different code objects get different cookies.
+	 */
 	__builtin_memcpy(copy + CODE_LOCALS, &code.identity, sizeof(code.identity));
 	write_pointer(account, copy + CODE_SHORT_NAME, name_to);
 	write_pointer(account, copy + CODE_NAME, name_to);
@@ -265,8 +268,8 @@ static bool is_of(const struct account *account, uint32_t copy, uint64_t identit
 }
 
 /*
- * Returns ACCOUNT_SCRIPT_CODE() of the copy with this code object's content, and makes the copy if
- * needed. Returns 0 if there is no room.
+ * Returns ACCOUNT_SCRIPT_CODE() of a copy that has the same content as the code object at addr, and
+ * makes the copy if needed. Returns 0 if there is no room.
  */
 static uint32_t find_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr)

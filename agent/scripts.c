@@ -17,7 +17,7 @@
 extern const uint32_t Py_Version __attribute__((weak));
 extern const uint8_t _PyRuntime[] __attribute__((weak));
 /*
- * Returns 0 while CPython ends, when it frees the states of threads that still run. This function
+ * Returns 0 while CPython ends: it then frees the states of threads that still run. This function
  * of CPython only reads a variable.
  */
 extern int Py_IsInitialized(void) __attribute__((weak));
@@ -68,7 +68,7 @@ static bool find_innermost(struct script_walk *walk)
 		uint32_t number;
 	} key;
 
-	/* The key is a variable of CPython, which stays mapped. */
+	/* Needs no check for readability: the key is a variable of CPython, which stays mapped. */
 	__builtin_memcpy(&key, (const void *)interpreter.key, sizeof(key));
 	if (!key.is_set || !Py_IsInitialized())
 		return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Remembers a thread's stacks by return address and stack pointer; stacks that agree in both are
- * distinguished by a hash of their words. Walks an unknown stack, from its innermost frame up to
- * the frames that it shares with the stack that was walked before.
+ * distinguished by a hash of words on the stack. If a stack is not remembered, walks it from its
+ * innermost frame up to the frames that it shares with the stack that was walked before.
  */
 #include "agent/stacks.h"
 
@@ -132,7 +132,7 @@ static void remember(struct memo *memo, struct memo_slot *slot, const struct cal
 	for (uint32_t i = 0; way == ALIKE_WAYS && i < ALIKE_WAYS; i++)
 		if (!memo_has(memo, set->entries[i]))
 			way = i;
-	/* Replace an entry if the set is full. */
+	/* If the set is full, replace an arbitrary entry. */
 	if (way == ALIKE_WAYS)
 		way = (uint32_t)(hash % ALIKE_WAYS);
 	set->hashes[way] = hash;

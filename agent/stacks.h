@@ -15,7 +15,10 @@
 #define ALIKE_WAYS 4U
 #define MEMO_BYTES (1U << 20)
 
-/* Maximum walks in progress per thread: a signal handler may walk the stack during a walk. */
+/*
+ * Maximum number of walks in progress per thread: a signal handler may walk the stack during a
+ * walk.
+ */
 #define WALKS 2U
 
 #define MEMO_BUSY 0
@@ -94,14 +97,12 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 
 /*
  * Adds the script frames of the calling thread to the stack `number`. is_recalled: stacks_recall()
- * has found the stack. Then no signal handler is on the stack, as stacks with signal frames are not
- * remembered.
+ * has found the stack. In this case no signal handler is on the stack, as stacks with signal frames
+ * are not remembered.
  */
 uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled);
 
-/*
- * Returns a memo for a thread, perhaps one that an ended thread used; NULL if there is no memory.
- */
+/* Returns a memo for a thread, perhaps one that an ended thread used; NULL if out of memory. */
 struct memo *memo_new(void);
 void memo_free(struct memo *memo);
 

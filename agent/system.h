@@ -46,7 +46,7 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 
 #define system_error(ret) ((unsigned long)(ret) > -4096UL)
 
-/* Maps private zeroed memory. Returns NULL if there is no memory. */
+/* Maps private zeroed memory. Returns NULL if out of memory. */
 void *system_map(uint64_t bytes);
 void system_unmap(void *addr, uint64_t bytes);
 

@@ -9,7 +9,7 @@
 
 #define PAGE 4096ULL
 
-/* Maximum pages of a stack that one call of grow_down() checks: 16 MiB. */
+/* Maximum number of pages of a stack that one call of grow_down() checks: 16 MiB. */
 #define OWN_PAGES 4096U
 
 /* Maximum distance in bytes from the stack pointer to a valid frame pointer. */
@@ -497,8 +497,8 @@ static void run(struct account *account, const struct caller *caller,
 }
 
 /*
- * True if a walk without the known stack could have the same number of frames: at most
- * frames_most(), or, if the stack is truncated, from `depth` to 2 * `depth`.
+ * False if the walk has to be repeated without the known stack, because it has more frames than a
+ * full walk would have, or is truncated at fewer than `depth` or more than 2 * `depth` frames.
  */
 static bool is_long_enough(const struct walked_stack *walk, const struct known_stack *known)
 {

@@ -87,9 +87,9 @@ void walk_run(struct account *account, const struct caller *caller, const struct
 
 /*
  * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: also
- * store the stack in `known`, unless the walk is doubtful. Erases frame pointer values except those
- * that lead to callers: other values may be pointers to lost blocks, which would then seem
- * reachable.
+ * store the stack in `known`, unless the walk is doubtful. Wipes frame pointer values from `walk`,
+ * and stores them in `known` only if they are needed to find callers: other values may be pointers
+ * to lost blocks, which would then seem reachable.
  */
 uint32_t walk_keep(struct account *account, struct walked_stack *walk, struct known_stack *known,
 		   bool remember);
