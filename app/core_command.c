@@ -81,9 +81,9 @@ static int open_core(const char *path, struct core_file *ret)
 }
 
 /*
- * Sets *ret to the real path of the program that is given on the command line, to be freed; to NULL
- * if none is given. The path replaces the program's path in the mappings of the core file, so it
- * must be absolute. Logs if the file cannot be read. Returns 0 or a negative errno.
+ * If the command line names the program's file, sets *ret to the file's real path, to be freed;
+ * otherwise sets *ret to NULL. The path replaces the program's path in the mappings of the core
+ * file, so it must be absolute. Logs if the file cannot be read. Returns 0 or a negative errno.
  */
 static int find_executable(const struct options *opts, char **ret)
 {

@@ -23,8 +23,8 @@
 #define NAMED_AT_ONCE 1024
 
 /*
- * Size in bytes from which on size classes end at powers of two; each smaller size of a chunk has
- * its own class
+ * Size in bytes from which on a size class covers the sizes between two powers of two. Below it,
+ * each size of a chunk has its own class.
  */
 #define LARGE_BYTES 1025
 /*

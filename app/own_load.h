@@ -6,7 +6,7 @@
 #include "report/snapshot.h"
 #include "screen/shown_report.h"
 
-/* The sums that the previous measurement has read. */
+/* Values that the previous measurement has read. */
 struct own_load {
 	/* time of the measurement (CLOCK_MONOTONIC); 0 if there was no measurement yet */
 	uint64_t at_ns;

@@ -12,7 +12,7 @@
 void preflight_quieten_libbpf(void);
 
 /*
- * Checks the requirements of tracing until one is not met, and logs that one. Also logs a note if
+ * Checks the requirements of tracing, and logs the first one that is not met. Also logs a note if
  * the kernel limits the depth of stacks. Returns 0 or a negative errno.
  */
 int preflight_check(const struct options *opts);

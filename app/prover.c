@@ -19,8 +19,8 @@
 #define MESSAGE_NS 5000000000ULL
 
 /*
- * Maximum lifetime of the copy of a process that a proof searches, in nanoseconds. While the copy
- * exists, each page that the process writes to has to be copied by the kernel first.
+ * Maximum lifetime, in nanoseconds, of the copy of a process in which a proof searches memory.
+ * While the copy exists, the kernel has to copy each page to which the process writes.
  */
 #define PROOF_NS 120000000000ULL
 

@@ -17,7 +17,10 @@ struct prover {
 	const struct options *opts;
 	struct proof *proof; /* state of all proofs; NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last one with a proof */
-	/* pictures of the processes' memory have been taken, and await prover_finish() */
+	/*
+	 * pictures (proof/picture.h) of the processes' memory were taken for a proof, which
+	 * prover_finish() will make
+	 */
 	bool begun;
 	/* number of further reports that get a proof at the user's request */
 	unsigned int wanted;
@@ -49,15 +52,15 @@ void prover_at_end(struct prover *prover, struct source *source);
 
 /*
  * Requests a proof for each of the next two reports, whatever --prove and --prove-every say. Two
- * proofs are needed because a block counts as lost if both find it definite. Returns 0. If no proof
- * is possible, logs why and returns a negative errno.
+ * proofs are needed because a block counts as lost only if both find it definite. Returns 0. If no
+ * proof is possible, logs why and returns a negative errno.
  */
 int prover_want(struct prover *prover);
 
 /*
- * If the next report gets a proof, takes pictures of the memory of all traced processes. If `now`
- * is true, the report gets a proof regardless of --prove-every. *ret_before_ns is for
- * read_request.heaps_before_ns; 0 if there is no proof. Returns 0 or a negative errno.
+ * If the next report gets a proof, takes pictures (proof/picture.h) of the memory of all traced
+ * processes. If `now` is true, the report gets a proof regardless of --prove-every. *ret_before_ns
+ * is for read_request.heaps_before_ns; 0 if there is no proof. Returns 0 or a negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*
@@ -67,8 +70,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
  */
 int prover_finish(struct prover *prover, struct snapshot *snap);
 /*
- * If pictures of a process were taken from a copy of it, returns the pid of the copy, else 0. The
- * copy exists until prover_finish(). `image` is the number of the process's exec image.
+ * Returns the pid of the copy of a process that was made for taking pictures; 0 if there is none.
+ * The copy exists until prover_finish(). `image` is the number of the process's exec image.
  */
 pid_t prover_copy_of(const struct prover *prover, uint32_t image);
 /* Discards the pictures that were taken for a proof, if there are any. */

@@ -62,7 +62,7 @@ static bool parse_time(const char *text, struct limit *ret)
 }
 
 /*
- * Converts the time of day of `limit` to a time since 1970: to the last nanosecond of this second,
+ * Returns the time of day of `limit` as nanoseconds since 1970: the last nanosecond of this second,
  * on the first day on which it is not before the start of tracing. Returns INT64_MAX if this is not
  * possible.
  */

@@ -121,7 +121,7 @@ static bool is_last(const struct reporter *reporter, const struct report *report
 
 /*
  * Returns the verdict for --error-exitcode. With --prove and for core files, only definite blocks
- * count.
+ * count. Otherwise, all sites count, except those of runtime initialisation.
  */
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
@@ -136,9 +136,9 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 }
 
 /*
- * Logs once which functions have no names, but not for a recording. Waits for the second report,
- * unless the first is the final one: names that take long to look up may be known only in the
- * second.
+ * Logs once which functions have no names; logs nothing for a recording. Does so at the second
+ * report, or at the final one if that comes first: names that take long to look up may be missing
+ * in the first.
  */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {

@@ -16,8 +16,8 @@
 #define SEND_NS 50000000ULL
 
 /*
- * Maximum duration of a reading, in nanoseconds. A process whose reading takes longer is never read
- * again.
+ * Maximum duration of a reading, in nanoseconds. If the reading of a process takes longer, the
+ * process is never read again.
  */
 #define GIVE_UP_NS 60000000000ULL
 
@@ -231,8 +231,8 @@ static const struct python_container *earlier_one(const struct python_growth *ea
 }
 
 /*
- * Stores the result about Python's objects. Replaces indexes of sites by their ids. Copies what is
- * known of a container from the previous result.
+ * Stores the result about Python's objects. Replaces indexes of sites by the sites' ids. Copies
+ * from the previous result which script line adds items to a container.
  */
 static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
 {
@@ -267,7 +267,7 @@ static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinn
 	}
 }
 
-/* Sets pinned_bytes of the snapshot's sites, by the latest reading. */
+/* Sets pinned_bytes of the snapshot's sites from the latest reading. */
 static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
 {
 	for (size_t i = 0; i < watch->pinner_cnt; i++)

@@ -27,7 +27,7 @@ struct rss_result {
 struct rss_watch {
 	/* the command is traced from its start, so no block is older than tracing */
 	bool from_start;
-	/* may have copies of processes, which can be read; NULL if there is no prover */
+	/* its copies of processes can be read; NULL if there is no prover */
 	const struct prover *prover;
 	pid_t asked; /* pid of the process being read; 0 if there is none */
 	uint32_t asked_image;
@@ -53,7 +53,7 @@ struct rss_watch {
 	 */
 	uint64_t *site_ids;
 	size_t site_cnt;
-	/* The sites that pin the most free memory, by the latest reading. */
+	/* The sites that pin the most free memory according to the latest reading. */
 	struct {
 		uint64_t id;
 		uint64_t bytes;

@@ -20,18 +20,18 @@
 #include "sinks/sink.h"
 
 /*
- * Maximum time to look up names that no report needs, but a recording does, in nanoseconds.
- * RECORD_NS applies after a report that is not the last, but never extends that report's deadline.
- * RECORD_LAST_NS applies after the last report, unless the user has requested the end.
+ * Maximum time, in nanoseconds, to look up names that are needed for a recording, but not for a
+ * report. RECORD_NS applies after a report that is not the last, but never extends that report's
+ * deadline. RECORD_LAST_NS applies after the last report, unless the user has requested the end.
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
 
 /*
  * Maximum duration of a report in nanoseconds: the interval plus REPORT_MORE_NS, but at most
- * REPORT_NS. It holds even if many files are made to take long to parse. A report that takes longer
- * than the interval delays the next one. The time to walk the tables is added to the maximum, so
- * that the time for names stays the same.
+ * REPORT_NS. Needed because a hostile user can provide many files that take long to parse. A report
+ * that takes longer than the interval delays the next one. The time to walk the tables is added to
+ * the maximum, so that the time for names stays the same.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
@@ -58,10 +58,10 @@
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
- * Limits for snapshots between reports. They are taken in the first seconds of a run, because
- * verdicts need several snapshots: one every POINT_NS, but at most POINTS_MAX. None are taken if
- * the interval of reports is at most POINT_NS. After a snapshot that takes more than POINT_CHEAP_NS
- * of CPU time, no more are taken.
+ * Limits for snapshots between reports, which are taken in the first seconds of a run because
+ * verdicts need several snapshots. One is taken every POINT_NS, but at most POINTS_MAX in total,
+ * and none if the interval of reports is at most POINT_NS. After a snapshot that takes more than
+ * POINT_CHEAP_NS of CPU time, no more are taken.
  */
 #define POINT_NS 2000000000ULL
 #define POINTS_MAX 8
@@ -225,9 +225,9 @@ static uint64_t rss_wait_ns(const struct run *run)
 }
 
 /*
- * Makes the proof, and adds the use of resident memory to the snapshot. If this use is read from
- * the copy of a process that belongs to the proof, waits for it before the proof ends the copy;
- * otherwise, waits for it after the proof.
+ * Makes the proof, and adds the readings of resident memory to the snapshot. Usually waits for the
+ * readings after the proof. If one of them reads the proof's copy of a process, waits before the
+ * proof, which ends the copy.
  */
 static int finish_proof(struct run *run)
 {
@@ -403,8 +403,8 @@ static int start_timers(struct run *run)
 }
 
 /*
- * True if the report of this interval is the last one, because of COUNT or --duration. Checks
- * --duration itself, because its timer may expire together with the timer of the interval.
+ * True if the report of this interval is the last one, because of COUNT or --duration. Compares the
+ * time with the end of --duration, because both timers may expire together.
  */
 static bool is_last(const struct run *run)
 {
@@ -571,8 +571,8 @@ static int handle_report(struct run *run)
 }
 
 /*
- * Handles the end of --duration. If a report is in progress, does nothing: handle_report() makes
- * the last report when the one in progress is finished, which may still look up names.
+ * Handles the end of --duration: makes the last report. If a report is in progress, does nothing:
+ * handle_report() makes the last report when that one is finished.
  */
 static int handle_end(struct run *run)
 {
@@ -590,7 +590,7 @@ static int stop_points(struct run *run)
 	return timerfd_settime(run->point_fd, 0, &never, NULL) ? -errno : 0;
 }
 
-/* Takes a snapshot between reports, which is used for verdicts and recordings. */
+/* Takes a snapshot between reports, for verdicts and recordings. */
 static int take_point(struct run *run)
 {
 	const struct source_ops *ops = run->source->ops;
@@ -617,8 +617,8 @@ static int take_point(struct run *run)
 }
 
 /*
- * Handles the timer for snapshots between reports: takes one, unless a snapshot for a report was
- * taken a short time ago.
+ * Handles the timer for snapshots between reports: takes one, unless a report is in progress or its
+ * snapshot was taken a short time ago.
  */
 static int handle_point(struct run *run)
 {

@@ -72,8 +72,8 @@ static uint64_t owner_by_uids(const char *status)
 }
 
 /*
- * Returns the owner of the source files of a process. If the process changes its user, the owner is
- * OWNER_EVERYONE from then on: the process may have become less trustworthy.
+ * Returns the owner of the source files of a process (enum owner). If the process changes its user,
+ * the owner is OWNER_EVERYONE from then on: the process may have become less trustworthy.
  */
 static uint64_t owner_of(struct source_texts *texts, const struct process *process)
 {
