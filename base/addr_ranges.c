@@ -9,8 +9,8 @@
 #include "base/order.h"
 
 /*
- * Maximum ranges examined per search. In real tables, only a few ranges contain the same address;
- * the limit bounds the time for hostile tables.
+ * Maximum number of ranges examined per search. In real tables, only a few ranges contain the same
+ * address; the limit bounds the time for hostile tables.
  */
 #define STEPS_MAX 4096
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes and reads numbers and byte strings in the format of recordings: numbers are LEB128; signed
- * numbers are zigzag-encoded before. Writer and reader both remember failures, so that callers need
+ * numbers are first zigzag-encoded. Writer and reader both remember failures, so that callers need
  * to check for a failure only once, after the last call.
  */
 #ifndef BASE_BYTE_BUFFER_H
@@ -15,7 +15,7 @@ struct byte_buffer {
 	uint8_t *bytes;
 	size_t len;
 	size_t cap;
-	bool failed; /* a write failed, since memory was short */
+	bool failed; /* a write failed for lack of memory */
 };
 
 void bytes_put(struct byte_buffer *to, const void *bytes, size_t len);

@@ -74,8 +74,8 @@ static int64_t read_difference(void)
 }
 
 /*
- * Keeps using an earlier difference between the clocks as long as it changes by less than
- * CHANGE_NS: otherwise small errors of reading the clocks could reverse the order of two events.
+ * Uses an earlier difference between the clocks until the difference has changed by CHANGE_NS or
+ * more. Otherwise, small errors in reading the clocks could reverse the order of two events.
  */
 int64_t clock_wall_of(uint64_t monotonic_ns)
 {

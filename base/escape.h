@@ -30,7 +30,7 @@ size_t ascii_run(const char *bytes, size_t len, const char *except);
 /* Writes bytes as UTF-8. Unsafe characters and invalid UTF-8 are written as \xNN, byte by byte. */
 void escape_write(FILE *out, const char *bytes, size_t len);
 void escape_puts(FILE *out, const char *text);
-/* Returns the escaped text, from malloc(); NULL if memory is short. */
+/* Returns the escaped text, from malloc(); NULL if out of memory. */
 char *escape_dup(const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Maximum time, in milliseconds, after which fair_lock_poll() notices fair_lock_interrupt(). */
+/* Maximum time, in milliseconds, until fair_lock_poll() notices a call of fair_lock_interrupt(). */
 #define SLICE_MS 50
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -17,7 +17,7 @@ struct intern {
 
 /*
  * Returns the number of a string, and adds the string if needed; *fresh is true if it was added. If
- * memory is short, returns 0 with *fresh false.
+ * out of memory, returns 0 and sets *fresh to false.
  */
 uint64_t intern_get(struct intern *table, const void *bytes, size_t len, bool *fresh);
 bool intern_has(const struct intern *table, const void *bytes, size_t len);

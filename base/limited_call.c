@@ -19,14 +19,14 @@
 /* Maximum time to wait for a call, in nanoseconds. */
 #define WAIT_NS 2000000000ULL
 /*
- * Maximum time to wait for a call, in nanoseconds, after WAITS_MAX calls have been given up after
- * WAIT_NS. Each of these calls is forgotten after a while: see FORGIVE_NS.
+ * Maximum time to wait for a call, in nanoseconds, if WAITS_MAX calls have recently been given up
+ * after WAIT_NS.
  */
 #define SHORT_WAIT_NS 100000000ULL
 #define WAITS_MAX 3
 /*
- * Time, in nanoseconds, after which a call that was given up after WAIT_NS no longer counts towards
- * WAITS_MAX. If there are several such calls, one of them stops counting every FORGIVE_NS.
+ * Time, in nanoseconds, after which a call that was given up after WAIT_NS no longer counts as
+ * recent. If there are several such calls, one of them stops counting every FORGIVE_NS.
  */
 #define FORGIVE_NS 20000000000ULL
 /* Maximum number of threads that blocked calls may occupy. */
@@ -240,7 +240,7 @@ static struct call *new_call(pid_t pid, int fd, const struct limited_function *f
 
 /*
  * Makes the call in the calling thread if `pid` is this process itself, if this process has not
- * called limited_calls_begin(), or if there is no memory, descriptor or thread for the call.
+ * called limited_calls_begin(), or if it is out of memory, descriptors or threads.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data)
 {

@@ -23,7 +23,7 @@
 /* Size of one read, in bytes. Most files in /proc are smaller. */
 #define READ_BYTES 4096
 
-/* Size of the buffer for the name that proc_open_limited() opens, in bytes. */
+/* Size in bytes of the buffer for the file name that proc_open_limited() opens. */
 #define OPEN_NAME_MAX 96
 
 #define NSEC_PER_SEC UINT64_C(1000000000)

@@ -212,7 +212,9 @@ void source_lines__read(struct source_lines *lines, uint64_t deadline_ns)
 	finish(lines, deadline_ns);
 }
 
-/* Adds a line to the job `next`. If memory is short or the job is full, the line is never read. */
+/*
+ * Adds a line to the job `next`. If out of memory, or if the job is full, the line is never read.
+ */
 static void want(struct source_lines *lines, uid_t uid, const char *file, unsigned int line,
 		 size_t at)
 {

@@ -41,8 +41,9 @@ enum test_knob {
 };
 
 /*
- * test_knob() returns the value of the environment variable; NULL if it is not set or the build has
- * no test knobs. patient_ns() returns within_ns multiplied by MEMLEAK_PATIENCE, if that is set.
+ * test_knob() returns the value of the environment variable; NULL if the variable is not set or the
+ * build has no test knobs. patient_ns() returns within_ns multiplied by MEMLEAK_PATIENCE, if that
+ * is set.
  */
 const char *test_knob(enum test_knob knob);
 uint64_t patient_ns(uint64_t within_ns);
