@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Empty BPF programs. What they cost is the minimum cost of any tracer with the same probes. */
+/* Empty BPF programs. Their cost is the minimum cost of any tracer with the same probes. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

@@ -2,11 +2,12 @@
 /*
  * floor session|multi|perf calls|entries PID FILE MALLOC FREE | floor kernel
  *
- * Attaches empty BPF programs. The first form attaches uprobes to the process PID, with the given
- * kind of link: "calls" to the entry and the return of malloc and to the entry of free, "entries"
- * only to the entries of malloc and free. MALLOC and FREE are offsets in FILE, in hexadecimal.
- * "floor kernel" attaches the programs to the kernel's tracepoints kmalloc and kfree. Prints
- * "ready" when they are attached, and detaches them when stdin ends.
+ * Attaches empty BPF programs. The first form attaches uprobes to the process PID, with links of
+ * the kind session, multi or perf. With "calls", the probes are at the entry and the return of
+ * malloc and at the entry of free; with "entries", only at the entries of malloc and free. MALLOC
+ * and FREE are offsets in FILE, in hexadecimal. "floor kernel" attaches the programs to the
+ * kernel's tracepoints kmalloc and kfree. Prints "ready" when the programs are attached, and
+ * detaches them when stdin ends.
  */
 #include <stdint.h>
 #include <stdio.h>

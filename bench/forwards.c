@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library to be preloaded. Its malloc and free only call the next library's malloc and free. What
- * it costs is the minimum cost of any preloaded library that traces them.
+ * A library to be preloaded. Its malloc and free only call the next library's malloc and free. Its
+ * cost is the minimum cost of any preloaded library that traces malloc and free.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* Prevent a tail call: a library that traces malloc continues after the call, too. */
+	/* Prevent a tail call: a library that traces malloc also does some work after the call. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

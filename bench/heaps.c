@@ -2,12 +2,11 @@
 /*
  * heaps SHAPE BYTES MIB THREADS
  *
- * Makes a heap of MIB MiB in blocks of BYTES bytes, which contain pointers to each other. SHAPE is
- * one of:
+ * Makes a heap of MIB MiB in blocks of BYTES bytes. SHAPE says how the blocks point to each other:
  *   list            a linked list in the order of addresses
  *   shuffled-list   a linked list in random order
- *   shuffled-inner  the same, but pointers point to the inside of blocks
- *   shuffled-dense  the same as shuffled-list, but the blocks are full of pointers
+ *   shuffled-inner  like shuffled-list, but pointers point to the inside of blocks
+ *   shuffled-dense  like shuffled-list, but the blocks are full of pointers
  *   shuffled-tree   a binary tree in random order
  *   arenas          blocks without pointers; each thread allocates a part of them in its own arena
  *
@@ -38,7 +37,7 @@ struct node {
 };
 
 static struct node *root;
-static size_t inner; /* pointers to blocks point to this offset in the block */
+static size_t inner; /* each pointer to a block points to this offset in the block */
 
 static double now_ns(void)
 {

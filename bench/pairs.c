@@ -70,7 +70,10 @@ static void allocate(void)
 		free(p);
 }
 
-/* Makes the code after each of the ten calls unique, so that the compiler does not merge them. */
+/*
+ * Placed after each of the ten calls in descend(), with a different n, so that the compiler does
+ * not merge the calls.
+ */
 #define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
 
 /*

@@ -13,9 +13,9 @@
  *   number of blocks
  *   number of reachable blocks
  *
- * For the line "census", no blocks are known in advance; for "known", the blocks of the previous
- * proof are known. For the line "stop", stops the threads, but makes no proof and prints only the
- * first number.
+ * For the line "known", the proof starts with a list of the blocks that the previous proof found.
+ * For "census", it starts without a list, and finds all blocks itself. For the line "stop", stops
+ * the threads, but makes no proof and prints only the first number.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -68,8 +68,8 @@ static void reset_peak(void)
 }
 
 /*
- * Turns the blocks that the previous proof has found into blocks that the next proof knows in
- * advance, in random order.
+ * Prepares the blocks of the previous proof for the next proof, which knows them in advance. Puts
+ * them in random order.
  */
 static void know(struct heap *heap)
 {
