@@ -22,8 +22,8 @@ struct unwind_regs {
 };
 
 /*
- * Addresses at which a frame has saved the return address and its caller's frame pointer; 0 if it
- * has not saved the register.
+ * Addresses at which a frame has saved the return address and its caller's frame pointer. An
+ * address is 0 if the frame has not saved that register.
  */
 struct unwind_saved_at {
 	__u64 ra;
@@ -55,7 +55,10 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/* Reads the word at a call's slot. The word shows whether the call is still in progress. */
+/*
+ * Reads the word at a call's slot. While the call is in progress, this is its return address or the
+ * address of the return trampoline.
+ */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;
@@ -188,8 +191,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SIGNAL_LR 0 /* none */
 
 /*
- * Number of register words copied, in the order of struct user_regs_struct; two words for fs_base
- * and gs_base follow them. Only the lowest 16 bits of cs and ss are valid.
+ * Number of register words copied, in the order of struct user_regs_struct. After them, two words
+ * contain fs_base and gs_base. Only the lowest 16 bits of cs and ss are valid.
  */
 #define ARCH_PTRACE_WORDS 21
 #define ARCH_PC 16
@@ -435,7 +438,7 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
  */
 #define ARCH_PTRACE_WORDS 34
 
-/* The fields of the kernel's pt_regs that follow those known to user space. */
+/* Fields of the kernel's struct pt_regs that struct user_pt_regs lacks. */
 struct pt_regs___kernel {
 	__u64 orig_x0;
 	__s32 syscallno;

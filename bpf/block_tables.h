@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of blocks in addition to the hash table: the recent-block cache and the counting filter,
- * which are indexed by a block's hash, and the per-process quotas. Part of the ABI.
+ * Tables used in addition to the block table: the recent-block cache, the counting filter and the
+ * per-process quotas. The first two are indexed by a block's hash. Part of the ABI.
  */
 #ifndef BPF_BLOCK_TABLES_H
 #define BPF_BLOCK_TABLES_H
@@ -9,15 +9,18 @@
 #include "bpf/memleak.h"
 
 /*
- * Returns the hash that selects a block's bucket in the recent-block cache, and its count in the
- * counting filter.
+ * Returns a block's hash. It selects the block's bucket in the recent-block cache, and the block's
+ * count in the counting filter.
  */
 static inline __attribute__((always_inline)) __u32 block__hash(const struct memleak_block_key *key)
 {
 	return hash_mix(key->addr, key->image) >> 32;
 }
 
-/* The recent-block cache: blocks that were just allocated; see bpf/recent_blocks.bpf.h. */
+/*
+ * Number of blocks in a bucket of the recent-block cache, which contains blocks that were just
+ * allocated; see bpf/recent_blocks.bpf.h.
+ */
 #define MEMLEAK_RECENT_BLOCKS 6
 
 /* States of a block in the recent-block cache, stored in the low bits of its word. */
@@ -66,8 +69,8 @@ struct memleak_filter {
 #define MEMLEAK_QUOTA_FACTOR 4
 
 /*
- * Number of quotas. The low bits of an image select its quota, so two long-lived images may share a
- * quota. An additional quota counts the blocks of all images.
+ * Number of quotas. The low bits of an image's number select its quota, so two long-lived images
+ * may share a quota. One more quota counts the blocks of all images.
  */
 #define MEMLEAK_QUOTAS 16384
 

@@ -303,8 +303,8 @@ static __always_inline __u64 task_user_registers(struct task_struct *task, __u64
 }
 
 /*
- * Numbers of bits in kmem_cache.flags. Kernels with this enum may number the bit differently; on
- * kernels without it, the bit has the number given here.
+ * Bit numbers in kmem_cache.flags. Used on kernels without this enum; on other kernels, BTF gives
+ * the number, which may differ.
  */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,

@@ -5,7 +5,7 @@
 
 #include "bpf/memleak.h"
 
-/* Keys by which --count counts calls. */
+/* Values by which --count groups the calls. */
 enum memleak_count_by {
 	MEMLEAK_COUNT_NOTHING,
 	MEMLEAK_COUNT_CGROUP,   /* id of the cgroup */

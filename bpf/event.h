@@ -23,7 +23,7 @@ struct memleak_event {
 	__u64 function; /* address of the allocator function; kernel: enum memleak_kernel_event */
 	__u64 addr;
 	__u64 size;  /* block's size; MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
-	__u64 stack; /* key of the stack table; 0 if the stack is unknown or was not requested */
+	__u64 stack; /* key of the stack in the stack table; 0 if unknown or not requested */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel events: the task's name */
 };
 

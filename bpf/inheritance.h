@@ -10,8 +10,8 @@
 #include <linux/types.h>
 
 /*
- * Counts the references to an image that has forked, or that a fork has created. The entry is kept
- * as long as any image may have blocks of this image.
+ * Counts the references to an image (see bpf/memleak.h) that has forked, or that a fork has
+ * created. The entry is deleted when no image can have blocks of this image any more.
  */
 struct memleak_image_refs {
 	__u64 forked_ns; /* when the image last forked */

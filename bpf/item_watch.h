@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watches on the item counts of growing containers: hardware breakpoints, whose BPF program counts
- * how many items each stack of script lines adds. Part of the ABI.
+ * Watches on the item counts of growing containers. A watch uses hardware breakpoints, whose BPF
+ * program counts how many items each script stack adds. Part of the ABI.
  */
 #ifndef BPF_ITEM_WATCH_H
 #define BPF_ITEM_WATCH_H
@@ -9,22 +9,25 @@
 #include "bpf/script.h"
 
 /*
- * Maximum watches at a time. A CPU may have only four hardware breakpoints, which debuggers use,
- * too.
+ * Maximum number of watches at a time. A CPU may have only four hardware breakpoints, and debuggers
+ * need some of them.
  */
 #define MEMLEAK_ITEM_WATCHES 2
 
 /*
- * Number of writes to an item count after which the loader removes its breakpoints until the next
- * report, to limit the cost. The loader cannot do so while it makes a report, so it removes all
- * breakpoints before each report.
+ * Number of writes to an item count after which the loader removes the breakpoints on this count
+ * until the next report, to limit the cost. The loader cannot do so while it makes a report, so it
+ * removes all breakpoints before each report.
  */
 #define MEMLEAK_ITEM_WRITES 256
 
-/* Maximum items that one write counts as: the watched word may no longer be an item count. */
+/*
+ * Maximum number of items that one write is counted as. A larger jump means that the watched word
+ * is probably no longer an item count.
+ */
 #define MEMLEAK_ITEMS_MAX 1024
 
-/* Maximum script frames stored for a write to an item count, innermost first. */
+/* Maximum number of script frames stored for a write to an item count: the innermost ones. */
 #define MEMLEAK_ADDER_FRAMES 8
 
 /* Maximum number of entries in the table of stacks that add items. */

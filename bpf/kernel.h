@@ -52,7 +52,7 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	/* index of the function's argument; NONE if the function or its layout is unknown */
+	/* index of the argument `array` of alloc_pages_bulk(); MEMLEAK_VALUE_NONE if unknown */
 	__u8 bulk_pages_array;
 	__u8 rcu_func; /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
 };
@@ -75,7 +75,7 @@ struct memleak_kernel_config {
 	__u8 percpu;
 	__u8 movable; /* also track pages of user memory and of the page cache */
 	__u8 page_shift;
-	__s64 preempt_count_at; /* preempt_count's distance from the run queue; 0 if unknown */
+	__s64 preempt_count_at; /* offset of preempt_count from the CPU's run queue; 0 if unknown */
 	struct memleak_value_places at;
 	/*
 	 * Kernel functions that allocate pages for the slab allocator or, with -P, for percpu

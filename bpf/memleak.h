@@ -25,9 +25,10 @@
  * The packed total of a site (union combined_alloc_info) has 24 bits of count and 40 bits of size.
  * The blocks in a total are at most max_allocs blocks of the block table, 8192 *
  * MEMLEAK_RECENT_BLOCKS blocks of the recent-block cache, and one block per thread that is being
- * recorded. MEMLEAK_IN_FLIGHT is the maximum of all these except max_allocs. So that the count does
- * not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow,
- * sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to wide_bytes instead.
+ * recorded. MEMLEAK_IN_FLIGHT is the maximum number of blocks outside the block table. So that the
+ * count does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does
+ * not overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to
+ * wide_bytes instead.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -84,17 +85,18 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks removed because their slab page was freed */
-	MEMLEAK_STAT_RESCUED, /* events for which the kernel skipped the first of two programs */
-	MEMLEAK_STAT_WALKS,   /* stacks walked */
-	MEMLEAK_STAT_STACKS,  /* stacks stored */
-	MEMLEAK_STAT_CUT_NO_CODE, /* this and the next two: cut stacks, by cause */
+	/* events for which the kernel skipped the first of their two BPF programs */
+	MEMLEAK_STAT_RESCUED,
+	MEMLEAK_STAT_WALKS,       /* stacks walked */
+	MEMLEAK_STAT_STACKS,      /* stacks stored */
+	MEMLEAK_STAT_CUT_NO_CODE, /* cut stacks, by cause: this counter and the next two */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
 	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had replaced */
 	MEMLEAK_STAT_CACHED,    /* stacks recognised by the stack cache, not walked */
 	MEMLEAK_STAT_CHECKED,   /* recognised stacks that were walked anyway, to check the cache */
 	MEMLEAK_STAT_DISAGREED, /* checked stacks that differed from the cache */
-	MEMLEAK_STAT_FAILED,    /* failed allocations that were to be tracked */
+	MEMLEAK_STAT_FAILED,    /* failed calls that would have allocated a tracked block */
 	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen: one counter per shape */
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
@@ -155,10 +157,11 @@ struct memleak_origin {
 
 /* Value of the site table; the key is a hash of stack, image and kind. */
 struct memleak_site {
-	/* count of all blocks, and total size of the blocks below wide_size */
+	/* number of all blocks, and total size of the blocks smaller than wide_size */
 	union combined_alloc_info total;
 	__u64 wide_bytes; /* total size of the blocks of wide_size bytes or more */
-	__u64 stack;      /* key of the stack table; 0 if the stack is unknown */
+	/* key of the site's stack in the stack table; 0 if the stack is unknown */
+	__u64 stack;
 	__u32 image;
 	__u32 kind;
 	struct memleak_origin origin; /* for kernel sites: most recent process, and slab cache */
@@ -209,8 +212,9 @@ struct memleak_target {
 	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
 	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
 	/*
-	 * Number of execs by threads other than the main one, after which earlier probes are stale;
-	 * MEMLEAK_SHARES_MEMORY if the process shares the memory of another.
+	 * Number of execs by threads other than the main thread: each of them makes the earlier
+	 * probes stale. MEMLEAK_SHARES_MEMORY if probes are bound to processes and the process
+	 * shares another's memory.
 	 */
 	__u32 binding;
 	__u32 unloads;      /* incremented before and after libraries are unloaded */
@@ -222,7 +226,8 @@ struct memleak_target {
 };
 
 /*
- * Maximum targets, if processes can become targets while tracing: with a target filter or --follow.
+ * Maximum number of targets if processes can become targets while tracing: with a target filter or
+ * --follow.
  */
 #define MEMLEAK_TARGETS_MAX 16384
 
@@ -343,7 +348,7 @@ struct memleak_config {
 	__u64 max_size;
 	__u64 wide_size;    /* minimum size of blocks counted in wide_bytes */
 	__u64 sample_bytes; /* mean distance between samples in bytes; 0 without --sample-bytes */
-	__u32 sample_rate;  /* one call in this number is sampled, at random; 1: all calls */
+	__u32 sample_rate;  /* on average, one call in this number is sampled; 1: all calls */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
 	__u32 verify_unwind; /* test knob: number of stacks sent for comparison; 0 for none */
@@ -381,7 +386,7 @@ struct memleak_config {
  * order.
  */
 enum memleak_record_type {
-	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at site */
+	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at the site `site` */
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
 	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's most recent TAKE */
 	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's most recent TAKE final */
@@ -391,7 +396,7 @@ enum memleak_record_type {
 	/* new child that shares the process's memory; addr is the child's pid */
 	MEMLEAK_REC_SHARER,
 	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
-	MEMLEAK_REC_END, /* end of a target, or of tracing it; addr is its unload count */
+	MEMLEAK_REC_END, /* a target has ended or is no longer traced; addr is its unload count */
 	MEMLEAK_REC_NO_TARGET, /* exec by a target, which is no target any more */
 	MEMLEAK_REC_LIBS,      /* the dynamic loader has changed its list of libraries */
 	MEMLEAK_REC_CODE,      /* a walk found unknown code at addr */

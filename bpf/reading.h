@@ -9,14 +9,15 @@
 #include "bpf/memleak.h"
 
 /*
- * How the number of a reading is encoded in a block. (A reading is one pass of the loader over all
- * blocks.) A block that is reallocated during a reading, and keeps its birth time, gets the number
- * of that reading, so that the reading does not count the block twice. The proof uses a picture of
- * the process's memory, taken before the reading: a block that realloc() moves in between gets the
- * number of the picture. The upper part of the number is in the upper bits of tid, which tids do
- * not use. The lower part is in the lower bits of birth_ns, which makes the time wrong by some
- * microseconds. The upper part of a number is never 0: a 0 in its place means that the block has no
- * number.
+ * A reading is one pass of the loader over all blocks. A block that is reallocated during a
+ * reading, and keeps its birth time, gets the number of that reading, so that the reading does not
+ * count the block twice. A proof also takes a picture of the process's memory before the reading: a
+ * block that realloc() moves in between gets the number of the picture.
+ *
+ * These constants define how a block stores the number. The upper part of the number is in the
+ * upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns, which
+ * makes the time wrong by some microseconds. The upper part of a number is never 0: a 0 in its
+ * place means that the block has no number.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14
@@ -61,7 +62,7 @@ struct memleak_handed {
 struct memleak_reading {
 	__u32 number;   /* number of the current reading; 0 if there is none */
 	__u32 read_cnt; /* number of buckets of the recent-block cache that the loader has read */
-	/* number of blocks for `handed`, even if it was full: may exceed MEMLEAK_HANDED_MAX */
+	/* number of blocks that were to be stored in `handed`, including those that did not fit */
 	__u32 handed_cnt;
 	__u32 picture; /* number of the current reading's set of pictures; 0 if there is none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];

@@ -41,8 +41,9 @@ static __always_inline struct memleak_recent *recent__bucket(const struct memlea
 }
 
 /*
- * Returns 1 + the place of the last word that equals `wanted` in all bits but those in `mask`; 0 if
- * there is no such word. Branch-free: a verifier would follow both sides of each branch.
+ * Returns 1 + the index of the bucket's last word that equals `wanted` in all bits but those in
+ * `mask`; 0 if there is no such word. Branch-free: a verifier would follow both sides of each
+ * branch.
  */
 static __always_inline __u64 recent__find(const volatile struct memleak_recent *bucket,
 					  __u64 wanted, __u64 mask)
@@ -129,9 +130,10 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * Ends the move of a block, and sets its place to `word`. The parameter `stored` tells whether the
- * block is now in the block table. With -C, the totals of sites include all blocks, otherwise only
- * the blocks in the block table. Returns false if the block was freed during its move.
+ * Ends the move of a block, and sets the block's word in the bucket to `word`. The parameter
+ * `stored` tells whether the block is now in the block table. With -C, the totals of sites include
+ * all blocks, otherwise only the blocks in the block table. Returns false if the block was freed
+ * during its move.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -182,9 +184,9 @@ static __always_inline __u64 recent__find_block(const volatile struct memleak_re
 }
 
 /*
- * Takes the block out of a place, by changing the place's word from `word` to `next`. Returns false
- * if the word is no longer `word`. Copies the block before the change, because the place may be
- * reused right after.
+ * Removes a block from the bucket, by changing the word at `place` from `word` to `next`. Returns
+ * false if that word is no longer `word`. Copies the block to *ret before the change, because its
+ * place may be reused right after.
  */
 static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u32 place,
 					      __u64 word, __u64 next, struct memleak_block *ret)
@@ -209,7 +211,10 @@ static __always_inline bool recent__take(struct memleak_recent *bucket,
 
 	if (place >= MEMLEAK_RECENT_BLOCKS)
 		return false;
-	/* Usually only one block has this address. */
+	/*
+	 * Usually only one block has this address, so a search that compares images is rarely
+	 * needed.
+	 */
 	if (bucket->blocks[place].image != key->image ||
 	    !recent__take_from(bucket, place, addr, 0, ret)) {
 		place = recent__find_block(bucket, addr, key->image) - 1;

@@ -13,7 +13,7 @@
  * evaluation loop, the byte at the offset `border` has the value `border_value`.
  */
 struct memleak_interpreter {
-	__u64 key;       /* address of two __u32: nonzero if the pthread key was created; the key */
+	__u64 key;       /* address of two __u32: whether the pthread key exists, and the key */
 	__u32 thread;    /* in the thread state: the thread pointer (pthread_self()) */
 	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to the holder */
 	__u32 held;      /* in the holder: pointer to the innermost frame */
@@ -28,8 +28,8 @@ struct memleak_interpreter {
 };
 
 /*
- * Bytes read from a thread state, and from a frame. All offsets in struct memleak_interpreter are
- * below these limits.
+ * Numbers of bytes read from a thread state and from a frame. All offsets in struct
+ * memleak_interpreter are below these limits.
  */
 #define MEMLEAK_SCRIPT_STATE_BYTES 160
 #define MEMLEAK_SCRIPT_FRAME_BYTES 80
@@ -44,12 +44,12 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_COOKIE_NAME 6 /* index of the word that points to the name */
 #define MEMLEAK_SCRIPT_HASH 24       /* offset of the hash in a string; computed for all names */
 
-/* Maximum frames of scripts stored with a stack. */
+/* Maximum number of script frames stored with a stack. */
 #define MEMLEAK_SCRIPT_FRAMES_MAX 62
 #define MEMLEAK_SCRIPT_FRAMES_BITS 63
 /*
- * Maximum frames read: each stored frame may be followed by a marker frame that is not stored, and
- * one more frame is read to detect that the stack is cut.
+ * Maximum number of script frames read. Each stored frame may be followed by a marker frame that is
+ * not stored. One more frame is read to detect that the stack is cut.
  */
 #define MEMLEAK_SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
 

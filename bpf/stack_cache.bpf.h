@@ -58,8 +58,8 @@ struct cached_stack {
 #define STACK_CACHE_PREFIX 4
 
 /*
- * Entries per key. Loops over these entries are unrolled: compilers place the start of such a loop
- * right after a function call, and older verifiers reject that.
+ * Number of entries per key. Loops over these entries are unrolled: otherwise compilers place the
+ * start of the loop right after a function call, which older verifiers reject.
  */
 #define STACK_CACHE_WAYS 4
 #define STACK_CACHE_BITS 11

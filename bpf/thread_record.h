@@ -40,7 +40,10 @@ struct memleak_thread_record {
 	/* address of struct rseq; 0 if none, or MEMLEAK_SEQUENCES_UNKNOWN */
 	__u64 sequences;
 	__u64 switches; /* number of the thread's context switches so far */
-	/* pid of the process that will adopt this one's children; 0 if not in the namespace */
+	/*
+	 * pid of the process that will adopt the children of this process; 0 if not in the
+	 * namespace
+	 */
 	__u32 reaper;
 	__u32 vector_bytes; /* bytes of vector registers after the record; a multiple of 8 */
 	__u64 registers[MEMLEAK_REGISTER_WORDS];

@@ -145,7 +145,7 @@ struct unwind_file_table {
 	__u32 mtime_nsec;
 	__u32 granule_cnt;
 	__u64 first; /* offset of the first granule in the file */
-	/* stored frame for offset 0 of the file; 0 if frames are stored as addresses */
+	/* frame value for offset 0 of the file; 0 if frames are stored as addresses */
 	__u64 frame;
 	__u32 index; /* index, arena and page: as in struct unwind_mapping */
 	__u32 arena;

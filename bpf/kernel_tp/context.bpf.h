@@ -139,7 +139,7 @@ static __always_inline bool is_some_memleak(void)
 	return name == plain || name == tracer || name == starter || parent_name() == starter;
 }
 
-/* True for a process of this memleak, including its helpers, or of another memleak. */
+/* True for a process of this or another memleak instance, including the helpers. */
 static __always_inline bool is_own(__u32 tgid)
 {
 	if (is_some_memleak())
@@ -152,7 +152,7 @@ static __always_inline bool is_own(__u32 tgid)
 /* The process and interrupt level of an allocation. */
 struct requester {
 	enum interrupt_level level;
-	__u32 image; /* image of the process; 0 unless only target processes are traced */
+	__u32 image; /* image of the process if only target processes are traced, else 0 */
 	__u32 tgid;
 	__u32 tid; /* the tid or tgid stored in blocks */
 };

@@ -123,8 +123,8 @@ static __always_inline volatile struct handled *handled(__u32 event)
 }
 
 /*
- * Notes that the first program of a pair handles the event. first__enter() and second__has_to() are
- * for pairs whose programs run in a fixed order.
+ * Records that the first program of a pair handles the event, so that the second program skips it.
+ * first__enter() and second__has_to() are for pairs whose programs run in a fixed order.
  */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
@@ -152,10 +152,9 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * True if the program has to handle the event; for pairs whose programs run in any order. After a
- * program has handled an event, it also handles the next event whose arguments are at the same
- * address: the other program may miss both events, because the kernel skips a program that is
- * already running.
+ * True if the program has to handle the event; for pairs whose programs run in any order. A program
+ * skips the event only if the other program has handled it. An event that the program itself has
+ * handled at this address is an earlier one, which the other program has missed.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

@@ -14,8 +14,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 /*
  * BULK_STEP is the number of objects handled in one step, BULK_MOST the maximum number of objects
- * handled in a batch. Steps keep loops short for the verifier. The kernel's own batches fill a page
- * with pointers: about 500 objects, or 8000 with large pages. Drivers may use larger batches.
+ * handled in a batch. Steps keep loops short for the verifier. A batch of the kernel itself has at
+ * most as many objects as a page has room for pointers: about 500, or 8000 with large pages.
+ * Drivers may use larger batches.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
@@ -106,8 +107,8 @@ static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 }
 
 /*
- * Handles the frees of a batch, which share one stack. The stack is walked before it is known
- * whether any of the frees sends an event.
+ * Handles the frees of a batch. They share one stack, which is walked even if none of them sends an
+ * event.
  */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
 					__u64 objects)
@@ -242,7 +243,7 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 /* A bulk allocation in progress. The key is the address of its arguments. */
 struct bulk_pages {
 	__u64 array;
-	__u64 full[BULK_PAGES_STEPS]; /* a bit for each entry that was not empty */
+	__u64 full[BULK_PAGES_STEPS]; /* one bit per array entry: 1 if the entry was not empty */
 };
 
 struct {

@@ -19,7 +19,7 @@
 #include "bpf/kernel_tp/stack_cache.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
-/* Maximum objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
+/* Maximum number of objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
 #define SLAB_STEP 32 /* maximum number of objects that one call of slab_objects__take() handles */
 
@@ -45,8 +45,8 @@ struct slab_page {
 };
 
 /*
- * Slab pages. If the table is full, new slab pages are left out. When a page that was left out is
- * freed, its objects stay recorded until the objects' addresses are allocated again.
+ * Slab pages. If the table is full, new slab pages are not recorded. When such a page is freed, its
+ * objects stay recorded until their addresses are allocated again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -81,9 +81,9 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 }
 
 /*
- * Called when the CPU allocates a slab object. If the block of pages that the CPU allocated most
- * recently contains the object, that block is a slab: records it as a slab page, and no longer
- * tracks it as a block.
+ * Called when the CPU allocates a slab object. If the object lies in the block of pages that the
+ * CPU allocated most recently, records that block as a slab page, and no longer tracks it as a
+ * block.
  */
 static __always_inline void slab_page__detect(__u64 object, __u64 size)
 {
@@ -233,7 +233,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	return 0;
 }
 
-#define NO_PAGE_BLOCK 1ULL /* means that there is no block: never the address of a page */
+#define NO_PAGE_BLOCK 1ULL /* stands for "no block"; never the address of a page */
 
 /*
  * Returns the address of the block that contains the page at addr, but does not begin there;

@@ -62,7 +62,7 @@ struct {
 
 /*
  * Returns the CPU's buffer for a stack. The parameter `user` is an enum stack_user or free_user.
- * Only with -tt do frees have stacks; without it, the verifier need not check the second lookup.
+ * Frees have stacks only with -tt; without it, the verifier skips the second lookup.
  */
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
@@ -81,8 +81,8 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 #define SLAB_FRAMES 10
 
 /*
- * True (1) if addr is in one of the ranges. Has no branches, which the verifier would follow both
- * ways for every frame.
+ * Returns 1 if addr is in one of the ranges, else 0. Branch-free: the verifier would follow both
+ * sides of each branch for every frame.
  */
 static __always_inline __u64 in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
 				       __u64 addr)
@@ -98,9 +98,9 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 }
 
 /*
- * Walks the stack into buf. Returns the number of frames; the words after these frames are from an
- * earlier walk. The walk includes frames that will not be stored: frames of tracing, and frames
- * that are only searched for functions of the slab allocator.
+ * Walks the stack, and stores its frames in buf. Returns the number of frames; the words after
+ * these frames are from an earlier walk. The walk includes frames that will not be stored: frames
+ * of tracing, and frames that are only searched for functions of the slab allocator.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
@@ -116,10 +116,10 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 }
 
 /*
- * Number of frames that trim_step() handles. Functions with loops are not static, here and in other
- * files: the verifier checks each of these functions once. A long loop is divided into calls of a
- * function that does a part of it: the verifier then checks that part once, and not once for each
- * part.
+ * Maximum number of frames that one call of trim_step() handles. Functions with loops are not
+ * static, here and in other files: the verifier checks each of these functions once. A long loop is
+ * divided into calls of such a function, so that the verifier checks the loop's body for one call
+ * and not for all.
  */
 #define TRIM_STEP 16
 

@@ -31,7 +31,7 @@
 #define SEARCHED_WORDS 512
 
 /*
- * Maximum bytes of the random offset that the kernel adds to the stack of a system call. If the
+ * Maximum random offset, in bytes, that the kernel adds to the stack of a system call. If the
  * caller is known, a cache key combines the caller with the stack's depth in units of this number.
  * Otherwise, the key contains the exact depth.
  */
@@ -43,7 +43,7 @@
  */
 #define ARGUMENT_WORDS 6
 
-/* Number of words in which the return address of the first frame is searched */
+/* Number of words that are searched for the return address of the first frame */
 #define FIRST_WORDS 32
 
 /* Maximum number of frames below the context; all of them are frames of tracing */
@@ -57,15 +57,15 @@ struct stack_view {
 	__u64 lower;    /* number of frames below `start` */
 	__u64 found;    /* number of frames found, including the `lower` frames */
 	__u32 hits;     /* number of times a stack was recognised */
-	__u32 room;     /* words from `start` to the end of the stack */
-	__u32 cnt;      /* words read so far */
+	__u32 room;     /* number of words from `start` to the end of the stack */
+	__u32 cnt;      /* number of words copied so far */
 	struct stack_words depends;
 	__u64 words[STACK_CACHE_STACK_WORDS];
 };
 
 /*
- * Views of the first program of each pair. Second programs need no view: they handle only the few
- * events that first programs miss.
+ * A view for the first program of each pair. Second programs do not use the cache: they handle only
+ * the few events that first programs miss.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -271,8 +271,8 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 }
 
 /*
- * True if the stack is in the cache, and need not be walked as a check. Sets the stack's hash in
- * the buffer, and *note; the frames are unknown.
+ * True if the stack is in the cache, and need not be walked as a check. Sets *note and the stack's
+ * hash in the buffer, but not its frames.
  */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)

@@ -19,7 +19,7 @@ static __always_inline __u64 switches_of(struct task_struct *task)
 	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
-/* Maximum ancestors searched. */
+/* Maximum number of ancestors searched. */
 #define MAX_ANCESTORS 64
 
 /* Returns the process that will adopt the children of a task's process when it ends. */

@@ -168,8 +168,8 @@ static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 }
 
 /*
- * Number of nested calls after which a stack walk checks the mark, and again each time the number
- * has doubled: longjmp() may have left the marked call.
+ * Number of nested calls after which a stack walk checks that the marked call is still in progress:
+ * longjmp() may have left it. The check is repeated each time the number has doubled.
  */
 #define NESTED_DOUBTFUL 16
 
@@ -217,8 +217,9 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 }
 
 /*
- * True if the mapping call at the stack address `slot` is nested in the thread's most recent call
- * to free().
+ * True if the mapping call at the stack address `slot` may be nested in the thread's most recent
+ * call to free(). In this case, first makes a tail call to the program that decides by a stack
+ * walk, so it returns true only if the tail call fails.
  */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)

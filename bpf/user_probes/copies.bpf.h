@@ -92,16 +92,16 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 }
 
 /*
- * Bytes of stack memory sent with a deferred stack: the smallest of these sizes that covers the
- * stack, or else the largest. At program start, many stacks are short.
+ * Sizes, in bytes, of the stack memory sent with a deferred stack. The smallest size that covers
+ * the stack is used, or else the largest. At program start, many stacks are short.
  */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
 #define DEFERRED_LONG 32768
-/* Bytes that a walk reads above the first stack pointer of the program. */
+/* Number of bytes that a walk reads above the first stack pointer of the program. */
 #define LATE_MARGIN 512
 
-/* Bytes that stay free in the ring, for copies that other CPUs send at the same time. */
+/* Number of bytes that stay free in the ring, for copies that other CPUs send at the same time. */
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
@@ -156,8 +156,9 @@ static __always_inline void deferred__send(struct pt_regs *ctx, const struct wal
 }
 
 /*
- * Sends a copy of a stack to be compared, unless the ring is full. A lost copy does no harm: any
- * other stack can be compared instead.
+ * Sends a copy of a stack to be compared, until config.verify_unwind copies were sent. Skips walks
+ * that followed a frame pointer in unknown code. Sends nothing if the ring is full: any other stack
+ * can be compared instead.
  */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
 					    __u64 return_address)

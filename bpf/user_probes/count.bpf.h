@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --count: counts calls of allocator functions at their entry. The only other programs loaded for
- * user memory are those that follow the life of processes.
+ * --count: counts calls of allocator functions at their entry. The only other BPF programs loaded
+ * for user memory are those that follow the life of processes.
  */
 #ifndef BPF_USER_PROBES_COUNT_BPF_H
 #define BPF_USER_PROBES_COUNT_BPF_H
@@ -133,7 +133,10 @@ static __always_inline bool is_counted(void)
 	return target && target->image;
 }
 
-/* Makes the loader search new libraries for functions, after the list of libraries has changed. */
+/*
+ * Asks the loader to search new libraries for allocator functions, after the list of libraries has
+ * changed.
+ */
 static __always_inline void send_libraries(void)
 {
 	const struct memleak_target *target = current_target();

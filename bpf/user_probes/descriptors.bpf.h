@@ -5,13 +5,13 @@
  * another thread may already have reused the number.
  *
  * System calls are traced instead of functions of the C library, because the library also opens and
- * closes descriptors without calling these functions. The loader finds descriptors that no traced
- * call opens (io_uring, ioctl()) in /proc.
+ * closes descriptors without calling these functions. If no traced call opens a descriptor
+ * (io_uring, ioctl()), the loader finds it in /proc.
  *
  * Newer kernels skip a BPF program for some system calls, probably those of other tasks while a
  * task is preempted in the program: Linux 7.2 does, 6.12 does not. From Linux 7.0 on, each program
- * therefore has a second one, which handles the events that the first one has missed. The loader
- * finds descriptors of events that both have missed in /proc, too.
+ * therefore has a second one, which handles the events that the first one has missed. If both miss
+ * an event, the loader finds its descriptors in /proc.
  */
 #ifndef BPF_USER_PROBES_DESCRIPTORS_BPF_H
 #define BPF_USER_PROBES_DESCRIPTORS_BPF_H
@@ -20,8 +20,8 @@
 #include "bpf/user_probes/event_stack.bpf.h"
 
 /*
- * Maximum descriptors that a program removes at one close_range(). The loader finds the others in
- * /proc.
+ * Maximum number of descriptors that a program removes at one close_range(). The loader finds the
+ * others in /proc.
  */
 #define CLOSED_AT_ONCE 1024
 
@@ -31,7 +31,10 @@
  */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
-/* How find_rights() packs the address and the number of descriptors into one 64-bit word. */
+/*
+ * Layout of the word that find_rights() returns: the address of the descriptors in the low bits,
+ * their number in the bits above.
+ */
 #define RIGHTS_SHIFT 56
 #define RIGHTS_ADDRESS ((1ULL << RIGHTS_SHIFT) - 1)
 
@@ -391,7 +394,10 @@ int fd_second_return(struct bpf_raw_tracepoint_args *ctx)
 	return fd_return(ctx, FD_RETURN_SECOND);
 }
 
-/* Handles the end of a call whose stack leads through code that only the kernel's VMAs describe. */
+/*
+ * Handles the end of a system call whose stack leads through code that only the kernel's VMAs
+ * describe.
+ */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -63,8 +63,8 @@ struct overlay {
 };
 
 /*
- * Maximum parts of an overlay that are examined. Two or three are usual; an overlay with more parts
- * is treated as served by a process.
+ * Maximum number of parts of an overlay that are examined. Two or three are usual; an overlay with
+ * more parts is treated as served by a process.
  */
 #define PARTS_MAX 16
 

@@ -20,7 +20,7 @@
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*
- * Indexed by a hash of function and image. An entry is the hash, whose low bits are replaced by the
+ * Indexed by a hash of function and image. An entry is the hash with its low bits replaced by the
  * number of returns seen, or by FUNCTION_HANDS_ON after a tail call. Entries are written without
  * locks, as single words; functions with the same index overwrite each other.
  */

@@ -149,9 +149,9 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 }
 
 /*
- * True if a call is in progress and the block is tracked. An allocator does not free tracked blocks
- * on its own, so the program itself frees the block, in code that the allocator calls (such as a
- * new_handler).
+ * True if an allocator call whose return is reported is in progress, and the block is tracked.
+ * Allocators do not free tracked blocks on their own, so the free comes from code of the program
+ * that the allocator has called, such as a new_handler.
  */
 static __always_inline bool free__is_of_handler(const struct thread_state *thread,
 						const struct memleak_block_key *key)
@@ -251,8 +251,8 @@ static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 }
 
 /*
- * Treats a resize in place as a realloc that returns the same block. The block gets the size that
- * the call returns, but at most `size` + `extra`.
+ * Treats a resize in place as a realloc. Returns the block's address, or 0 if the returned size is
+ * less than `size`. The block gets the returned size, but at most `size` + `extra`.
  */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
 {

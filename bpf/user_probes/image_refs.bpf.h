@@ -96,7 +96,7 @@ int image_release(struct bpf_raw_tracepoint_args *ctx)
 
 /*
  * True if an ancestor may have a block at the address, or may have had one. Also true if there are
- * more than ANCESTORS_MAX ancestors and none of those examined has one.
+ * more than ANCESTORS_MAX ancestors, since only that number is examined.
  */
 static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
 {

@@ -15,7 +15,7 @@ struct {
 	__type(value, struct memleak_freed);
 } freed_blocks SEC(".maps");
 
-/* The time when an image freed its copy of an inherited block. */
+/* For each inherited block that an image has freed, the time of the free. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -45,8 +45,9 @@ static __always_inline bool freed__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes out a block that the process itself allocated. If descendants have copies, the block stays
- * in the counting filter, because descendants find their copies by this filter.
+ * Removes from the block tables a block that the process itself allocated. If descendants have
+ * copies, the block stays in the counting filter, because descendants find their copies by this
+ * filter.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -70,8 +71,9 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 }
 
 /*
- * Takes out a block of the process, or records the free of a copy of an ancestor's block. Returns
- * true only if the process itself had allocated the block.
+ * Handles the free of a block. If the process itself allocated the block, removes it from the block
+ * tables and returns true. Otherwise returns false; if the block may be a copy of an ancestor's
+ * block, records the free.
  */
 static __always_inline bool thread__take(struct thread_state *thread,
 					 const struct memleak_block_key *key,

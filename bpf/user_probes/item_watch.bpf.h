@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles writes to the item count of a watched container: adds the new items to the sum of the
- * script stack that wrote. Items that were removed and added again are not counted twice.
+ * Handles writes to the item count of a watched container: adds the number of new items to the sum
+ * for the current script stack. Items that were removed and added again are not counted twice.
  */
 #ifndef BPF_USER_PROBES_ITEM_WATCH_BPF_H
 #define BPF_USER_PROBES_ITEM_WATCH_BPF_H
@@ -29,8 +29,9 @@ struct {
 
 /*
  * Returns by how much the item count exceeds its maximum so far; 0 if it does not. At the first
- * write, the recorded maximum may be out of date, so an excess counts as one item. If another
- * object has the address by now, its item count is normally lower, or the word is a pointer.
+ * write, the recorded maximum may be out of date, so an excess counts as one item. The result is
+ * limited to MEMLEAK_ITEMS_MAX, since another object may have the address by now, and the word may
+ * be a pointer.
  */
 static __always_inline __u64 added_items(struct memleak_item_watch *watch, __u64 addr)
 {

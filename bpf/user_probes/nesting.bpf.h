@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Decides by a stack walk whether a call is nested in a marked call, if the marks alone cannot
- * tell.
+ * tell. The marked calls of a thread are its outermost allocator call and its most recent free().
  */
 #ifndef BPF_USER_PROBES_NESTING_BPF_H
 #define BPF_USER_PROBES_NESTING_BPF_H
 
 #include "bpf/user_probes/stack.bpf.h"
 
-/* Maximum frames walked from the call being entered to a marked call. */
+/* Maximum number of frames walked from the call being entered to a marked call. */
 #define NESTED_FRAMES 64
 
 enum nesting {
@@ -123,11 +123,11 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 }
 
 /*
- * Decides whether the call is nested. Called if the stack walk could not tell. A mapping call
- * counts as nested in a marked call whose return is reported. If only a free() is marked, a mapping
- * call counts as nested in it if its return address was stored. Any other call counts as nested if
- * its caller is the allocator. If the marked call's return is not reported, the decision may be
- * wrong: it is counted, and all later returns of the thread are reported.
+ * Decides whether the call is nested, if the stack walk could not tell. If only a free() is marked
+ * (`call` is 0), the call counts as nested if the return address of that free() was stored. A
+ * mapping call counts as nested in a marked call whose return is reported. Any other call counts as
+ * nested if its caller is the allocator. If the marked call's return is not reported, the decision
+ * may be wrong: it is counted, and all later returns of the thread are reported.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)

@@ -54,10 +54,10 @@ static __always_inline void reading__hand(const struct memleak_block_key *key,
 
 /*
  * Called before a block that keeps its birth time is stored again, usually at a new address. Gives
- * the block the number of the current reading if the reading has read the block, or has passed its
- * new bucket. In the second case, also hands the block to the loader, which would miss it.
- * Otherwise, gives the block the number of the picture if the block has moved since the picture was
- * taken. Does nothing if children inherit blocks: reallocated blocks then get a new birth time.
+ * the block the number of the current reading if the loader has already read the block or its new
+ * bucket. In the second case, also hands the block to the loader, which would miss it. Otherwise,
+ * gives the block the number of the picture if the block has moved since the picture was taken.
+ * Does nothing if children inherit blocks: reallocated blocks then get a new birth time.
  */
 static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,

@@ -19,8 +19,8 @@ struct {
 } events SEC(".maps");
 
 /*
- * Set if a lost record was only a request to check one process; the loader then checks all
- * processes.
+ * Set after the loss of a record that only asks the loader to check a process or a table. The
+ * loader then checks all processes.
  */
 __u32 hint_lost;
 

@@ -145,7 +145,7 @@ static __always_inline bool walk__step_script(struct walk *walk,
 	return false;
 }
 
-/* Like walk_step(), for frames of scripts. */
+/* Stores the next script frame of a walk. Returns 1 if the walk is over. */
 __noinline int script_step(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -173,8 +173,8 @@ __noinline int script_begin(__u32 entry)
 }
 
 /*
- * Drops outer native frames if they leave less than a quarter of the stack's room for script
- * frames: the innermost script frames are more informative.
+ * Drops outer native frames so that script frames get at least a quarter of the stack: the
+ * innermost script frames are more informative than outer native frames.
  */
 static __always_inline void walk__make_room(struct walk *walk)
 {

@@ -100,8 +100,8 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk, 
 }
 
 /*
- * Maximum steps of a walk; a frame whose return address was replaced by a return probe takes two
- * steps.
+ * Maximum number of steps of a walk. A frame whose return address was replaced by a return probe
+ * takes two steps.
  */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 

@@ -20,20 +20,23 @@
 #include "bpf/user_probes/thread.bpf.h"
 
 /*
- * Maximum return addresses in a cache key, and maximum words of the stack that are searched for
- * them.
+ * KEY_FRAMES is the maximum number of return addresses in a cache key. KEY_WORDS is the maximum
+ * number of stack words that are searched for them.
  */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
 /*
- * Modulus for the stack pointer in a cache key. It limits the number of keys that a call gets in
- * threads whose stacks begin at different addresses: such addresses differ by multiples of the page
- * size.
+ * A cache key contains the stack pointer modulo this number. Otherwise one call would get a
+ * different key in each thread, since the stacks of threads begin at different multiples of the
+ * page size.
  */
 #define STACK_PLACES (1ULL << 16)
 
-/* Reads the first `end` words of the stack, with which an entry of the cache is compared. */
+/*
+ * Copies the first `end` words of the stack into the window, to compare a cache entry with them.
+ * Returns false if they cannot be read.
+ */
 static __always_inline bool walk__see(struct walk *walk, __u32 end)
 {
 	if (walk->window_bytes >= end * 8)
@@ -127,9 +130,10 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * Adds the stack to the cache. The parameter `note` is 1 + the kind of block for which the stack
- * has a site; 0 if no site is known. If the process runs scripts, the native frames alone do not
- * determine a site, so the number of native frames is stored instead of `note`.
+ * Adds the stack to the cache. If the stack was walked as a check, first compares it with the
+ * cache. The parameter `note` is 1 + the kind of block for which the stack has a site; 0 if no site
+ * is known. If the process runs scripts, the native frames alone do not determine a site, so the
+ * number of native frames is stored instead of `note`.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -148,7 +152,7 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 				   walk->interpreter ? walk->frame_cnt : note);
 }
 
-/* Drops what is known about the stack, so that it can be walked. */
+/* Drops the stack's hash and frames, so that the stack can be walked. */
 static __always_inline void walk__forget(struct walk *walk)
 {
 	walk->stack.hash = 0;

@@ -54,8 +54,9 @@ struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the most recent outermost free; it has no return probe */
 	__u64 free_function;    /* address of the free function that was called most recently */
-	__u64 freed_addr;       /* block freed by the most recent free; 0 after an allocation */
-	__u64 raised;           /* stack address of a call in which an exception was raised */
+	/* address of the block freed most recently; 0 after an allocation */
+	__u64 freed_addr;
+	__u64 raised; /* stack address of a call in which an exception was raised */
 	/* stack address of a call whose mark was replaced; the call may still return */
 	__u64 overwritten;
 	__u32 nested; /* number of calls that seemed nested in the call in progress */
@@ -67,7 +68,7 @@ struct thread_state {
 	__u32 unloads;
 	struct known_space space;
 	__u32 hits;      /* number of stack cache hits */
-	__u64 forked_ns; /* when the image last forked: image_refs__forked_ns() */
+	__u64 forked_ns; /* time of the image's last fork, or 0: see image_refs__forked_ns() */
 	bool descendant;
 	bool has_descendants; /* descendants have a copy of the most recently removed block */
 	bool freed_in_child;  /* the most recent free was recorded in the map freed_in_child */
@@ -85,21 +86,21 @@ struct thread_state {
 	bool careful;     /* marks have the return address even if the return is not reported */
 	__u64 function;
 	__u64 size;
-	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
+	__u64 addr;  /* realloc: old block's address; posix_memalign: where the result is stored */
 	__u64 extra; /* OP_RESIZE: bytes wanted beyond `size` if there is room */
 	struct memleak_block old;
 	__u64 site;
 
 	struct suspended_call suspended;
 
-	/* the entry whose nesting a stack walk checks: shape of the call, and the result */
+	/* for the walk that decides whether a call is nested: the call's shape, and the result */
 	__u32 asked_shape;
 	bool decided; /* the walk has decided that the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
 	/* fields for -tt */
-	__u64 stack;     /* the current call's stack, as a key in the stack table; 0 if unknown */
+	__u64 stack;     /* key of the current call's stack in the stack table; 0 if unknown */
 	__u64 free_addr; /* address to be freed, if the stack walk is for a free; else 0 */
 	__u64 free_size;
 	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */

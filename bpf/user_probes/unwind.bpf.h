@@ -12,12 +12,15 @@
 #include "bpf/user_probes/vma_code.bpf.h"
 
 /*
- * Maximum distance of a frame pointer from the stack pointer; a frame pointer farther away is not
- * followed.
+ * Maximum distance, in bytes, of a frame pointer from the stack pointer. A frame pointer farther
+ * away is not followed.
  */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
-/* Maximum bytes between a program's first stack pointer and the frame of its first function. */
+/*
+ * Maximum number of bytes between a program's first stack pointer and the frame of its first
+ * function.
+ */
 #define START_BYTES 256
 
 /* Maximum distance in bytes at which two code addresses are assumed to be in the same library. */
@@ -26,7 +29,7 @@
 /* Minimum interval between records of unknown code, in nanoseconds. */
 #define CODE_SENT_NS 100000000ULL
 
-/* Maximum pending return probes that are searched to find the return probe of a frame. */
+/* Maximum number of pending return probes that are searched for that of a frame. */
 #define RETURN_PROBES_MAX 64
 
 /*

@@ -10,7 +10,10 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/stack_cache.bpf.h"
 
-/* Bytes of the stack per read: reading 2 KiB costs little more than reading 8 bytes. */
+/*
+ * Number of bytes of the stack that are read at once: reading 2 KiB costs little more than reading
+ * 8 bytes.
+ */
 #define WINDOW_BYTES 2048
 /*
  * The window normally starts at the stack pointer. If a word is outside that window, the window
@@ -73,7 +76,7 @@ struct walk {
 	struct unwind_regs regs;
 	__u64 slot;       /* stack address of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
-	__u64 mappings;   /* hash of generation, to be combined with an address for a cache key */
+	__u64 mappings;   /* hash of `generation`, which cache keys combine with an address */
 	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
 	__u32 unloads; /* the process's current unload count */
@@ -92,9 +95,13 @@ struct walk {
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
 	__u32 followed; /* a frame pointer was followed in unknown code */
 	__u32 repaired;
-	__u64 called;      /* an address in the function that was called by the function at pc */
-	__u32 unsure;      /* one of the frames walked so far may be wrong */
-	__u64 interrupted; /* stack pointer of the code that a signal interrupted; 0 if none did */
+	__u64 called; /* an address in the function that the function at pc has called */
+	__u32 unsure; /* one of the frames walked so far may be wrong */
+	/*
+	 * stack pointer of the code that a signal interrupted; 0 if no frame belongs to a signal
+	 * handler
+	 */
+	__u64 interrupted;
 	struct unwind_mapping here; /* mapping looked up most recently */
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;

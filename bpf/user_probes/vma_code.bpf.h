@@ -127,9 +127,9 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 }
 
 /*
- * Sets walk->here to the VMA that contains addr. False if that VMA is not executable, or if its
- * file is not in unwind_files. Code without a file, made at run time, gives a mapping without a
- * table.
+ * Sets walk->here to the VMA that contains addr. False if no executable VMA contains addr, or if
+ * its file is not in unwind_files. For code without a file (made at run time), walk->here has no
+ * unwind table.
  */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
