@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends requests to a helper; in a helper, serves requests. */
+/* Sends requests to helpers, and serves requests in a helper. */
 #include "helper/call.h"
 
 #include <errno.h>
@@ -8,7 +8,10 @@
 #include "base/fair_lock.h"
 #include "base/signals.h"
 
-/* Interval, in nanoseconds, at which memleak checks for a termination signal. */
+/*
+ * Interval, in nanoseconds, at which memleak checks for a termination signal while it waits for an
+ * answer.
+ */
 #define SLICE_NS (50 * 1000000ULL)
 
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns)

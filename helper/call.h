@@ -18,9 +18,9 @@ typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
  * Sends a request, first starting the helper if none is running, and empties the message. The
- * caller keeps the request's fd. Returns 0; -EPIPE if the helper has died unnoticed (the next call
- * starts a new one); -ETIMEDOUT if the socket stayed full until the deadline; or another negative
- * errno.
+ * caller keeps the request's fd. Returns 0 or a negative errno, such as -EPIPE if the helper has
+ * died unnoticed (the next call starts a new one), or -ETIMEDOUT if the socket stayed full until
+ * the deadline.
  */
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns);
 
