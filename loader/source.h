@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Defines a source: something that is traced and that knows its outstanding blocks. The main loop
- * uses only this interface, which has no BPF types.
+ * Defines a source: something that is traced and has outstanding blocks. The main loop uses only
+ * this interface, which has no BPF types.
  *
  * A parameter deadline_ns is a time of CLOCK_MONOTONIC. No function waits beyond it: it is the
  * deadline of a whole report, or of a whole iteration of the main loop. Data that arrives later may
@@ -25,8 +25,8 @@ struct event_listener {
 struct read_request {
 	uint64_t deadline_ns;
 	/*
-	 * If not 0, the snapshot lists all heap blocks. A proof judges only the blocks allocated
-	 * before this time.
+	 * If not 0, the snapshot lists all heap blocks, for a proof (a search of the process's
+	 * memory for pointers to blocks). The proof judges only blocks allocated before this time.
 	 */
 	uint64_t heaps_before_ns;
 };
@@ -65,15 +65,15 @@ struct source_ops {
 		    struct snapshot *ret);
 	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);
 	/*
-	 * Called when a process is paused at its end, with its memory intact. From now on, no block
-	 * of the process is too young for a report. This callback is NULL if the source cannot
-	 * pause processes.
+	 * Called when a process is paused just before it ends, with its memory intact. From now on,
+	 * no block of the process is too young for a report. This callback is NULL if the source
+	 * cannot pause processes.
 	 */
 	void (*at_end)(struct source *source, pid_t pid);
 	/*
-	 * Called before a proof takes pictures of memory for the next snapshot. Blocks that move
-	 * between the pictures and the snapshot get no verdict. This callback is NULL if the source
-	 * has no heaps.
+	 * Called before a proof copies the memory of processes for the next snapshot. Blocks that
+	 * move between this copy and the snapshot get no verdict. This callback is NULL if the
+	 * source has no heaps.
 	 */
 	void (*expect_pictures)(struct source *source);
 	/*

@@ -192,7 +192,7 @@ struct visit {
 /*
  * Returns the birth time of a block, UINT64_MAX if it was allocated just now. The birth time is the
  * start of the block's birth tick, or the start of its epoch if the epoch began later in that tick.
- * Only the low bits of the epoch's number are stored. They stand for the newest epoch with these
+ * A block stores only the low bits of its epoch number. They stand for the newest epoch with these
  * bits that began before the tick ended.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
@@ -481,8 +481,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 	if (!room || cnt < view->traced_at)
 		return false;
 	/*
-	 * If another memleak process reads the same ring, the agent may overwrite entries that this
-	 * process has not read.
+	 * Skip overwritten entries: if another memleak process reads the same ring, the agent may
+	 * overwrite entries that this process has not read.
 	 */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;

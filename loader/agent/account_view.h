@@ -26,7 +26,7 @@ struct account_view {
 	uint64_t bytes[ACCOUNT_REGION_CNT];
 	uint64_t began_ns;
 	uint32_t pid;
-	uint32_t depth; /* maximum native frames that account_view_stack() copies */
+	uint32_t depth; /* maximum number of native frames that account_view_stack() copies */
 	uint32_t parent_pid;
 	uint64_t parent_began_ns;
 	/* time of the fork that began this process; 0 if it has inherited no blocks */

@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
-/* Maximum sites (distinct call stacks) per process; only a forged account has more. */
+/* Maximum number of sites (distinct call stacks) per process; only a forged account has more. */
 #define SITES_MAX (1U << 20)
 
 /* Maximum time to read the names of a stack's script frames, in nanoseconds. */
@@ -155,9 +155,9 @@ int agent_process__take_events(struct agent_process *process)
 	int err = 0;
 
 	/*
-	 * The process's own events apply after the inherited mappings, so they wait for these
-	 * mappings. The number of events is limited, as the process may write events faster than
-	 * memleak reads them.
+	 * The events of a forked child must be applied after the mappings that it has inherited, so
+	 * wait until these mappings are known. The number of events read at once is limited, as the
+	 * process may write events faster than memleak reads them.
 	 */
 	while (!err && left-- && !process->awaited_parent &&
 	       account_view_event(&process->view, process->ended, &event))
@@ -351,7 +351,7 @@ struct process_walk {
 	uint32_t epoch; /* current epoch of the account */
 };
 
-/* Returns the site of a stack; NULL if memory runs out. */
+/* Returns the site of a stack; NULL if out of memory. */
 static struct site_entry *site_of(const struct process_walk *at, struct owned_stack owned)
 {
 	struct agent_process *process = at->process;
@@ -434,8 +434,8 @@ static int add_block(void *arg, const struct account_block *found)
 }
 
 /*
- * Adds an inherited block. Gets the site from the table again, because a cached site may still have
- * the sums of an earlier walk: getting it resets the sums.
+ * Adds an inherited block. The site may have been cached during an earlier walk and may still have
+ * the sums of that walk, so gets the site from the table again, which resets its sums.
  */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)
@@ -587,7 +587,7 @@ uint64_t agent_process__outstanding(struct agent_process *process, uint64_t sinc
 {
 	struct account_sums *sums = &process->view.account->sums;
 	const struct ranges *ranges = &process->ranges;
-	/* Add unsigned numbers, as a forged sum may overflow. */
+	/* Add as unsigned numbers: a sum forged by the program may overflow. */
 	uint64_t mapped = 0;
 	int64_t total;
 

@@ -34,7 +34,8 @@ struct agent_process {
 	bool pictured;           /* a proof takes pictures of the process's memory in this epoch */
 	struct symspace *space;
 	/*
-	 * number of blocks whose stacks the latest walk over all blocks dropped, due to SITES_MAX
+	 * number of blocks that got no stack in the latest walk over all blocks, because the
+	 * process already had the maximum number of sites
 	 */
 	uint64_t stackless;
 	uint64_t stacks_lost; /* maximum of `stackless` over all walks */
@@ -45,7 +46,7 @@ struct agent_process {
 	struct account_totals counted; /* totals at the previous report of --count */
 	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */
 	size_t file_cnt;
-	/* `scripts` of struct code_files; NULL until the file of a module has got a number */
+	/* `scripts` of struct code_files; NULL until a module's file is first numbered */
 	struct scripts *scripts;
 	struct heritage heritage;
 	/* exec image number of the parent while the parent's mappings are awaited, else 0 */
@@ -120,8 +121,8 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 
 /*
  * Copies the frames of a stack, innermost first, with script frames at their places between native
- * frames. Native frames have file numbers, and --perf-max-stack-depth limits them. Returns the
- * number of frames, at most MEMLEAK_MAX_STACK_DEPTH.
+ * frames. Native frames have file numbers; --perf-max-stack-depth limits how many there are.
+ * Returns the number of frames, at most MEMLEAK_MAX_STACK_DEPTH.
  */
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end);

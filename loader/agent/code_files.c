@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens files as their process sees them. If memleak may not open a mapped file through
- * /proc/PID/map_files, and its path now leads to a different file, functions of the mapped file
- * have no names.
+ * Opens mapped files through /proc/PID/map_files or, if memleak lacks the rights for that, by path.
+ * If the path leads to a different file by now, functions of the mapped file get no names.
  */
 #include "loader/agent/code_files.h"
 

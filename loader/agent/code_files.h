@@ -28,7 +28,8 @@ struct code_files {
 };
 
 /*
- * Returns the number of a module's file; UINT32_MAX if memory runs out or there are too many files.
+ * Returns the number of a module's file; UINT32_MAX if out of memory, or if there are too many
+ * files.
  */
 uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
 			   const char *path);

@@ -51,7 +51,7 @@ enum family family_of_call(unsigned int call)
 	return families[call];
 }
 
-/* Returns the row of a key, adding it if needed; NULL if there is no memory. */
+/* Returns the row of a key, adding it if needed; NULL if out of memory. */
 static struct count_row *row_of(struct agent_counts *all, uint64_t key, const char *name)
 {
 	struct counts *counts = &all->counts;

@@ -20,7 +20,8 @@ void agent_counts_deinit(struct agent_counts *counts);
 enum family family_of_call(unsigned int call);
 
 /*
- * Makes a snapshot of the calls: since the previous snapshot, and in total. Returns 0 or -ENOMEM.
+ * Makes a snapshot with the numbers of calls since the previous snapshot and in total. Returns 0 or
+ * -ENOMEM.
  */
 int agent_counts_read(struct agent_counts *counts, const struct agent_processes *processes,
 		      uint64_t start_ns, struct snapshot *ret);

@@ -11,8 +11,8 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries in freed_shared, and in freed. The tables of the BPF programs for freed
- * blocks never have more entries.
+ * Maximum number of entries in each of `freed_shared` and `freed`. The BPF programs' tables of
+ * freed blocks are never larger.
  */
 #define FREED_MOST (1U << 22)
 /*

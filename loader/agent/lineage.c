@@ -215,8 +215,8 @@ static int add_freed_blocks(struct inheritance *inheritance,
 }
 
 /*
- * Reads blocks before events. In the opposite order, a block that is freed in between would be
- * missed.
+ * Reads the blocks of all accounts first, then the events. In the opposite order, a block that is
+ * freed in between would be missed.
  */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk)

@@ -5,7 +5,7 @@
 
 #include "loader/agent/agent_process.h"
 
-/* Maximum time from a fork until the child's account arrives. */
+/* Maximum time from a fork until the child's account arrives, in nanoseconds. */
 #define LINEAGE_ARRIVAL_NS 1000000000ULL
 
 /* Processes, sorted by the number of their exec image. */
@@ -22,7 +22,7 @@ struct lineage {
 	struct inheritance inheritance;
 	/*
 	 * Ended processes that are kept after their last report because living descendants may have
-	 * their blocks.
+	 * inherited their blocks.
 	 */
 	struct agent_processes kept;
 	uint64_t lost;          /* number of children whose parent is unknown */
@@ -38,8 +38,8 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 		struct agent_process *child);
 
 /*
- * Gives a child its inherited mappings if they were unknown when the child's account arrived. Does
- * this for all children.
+ * Tries again to find the inherited mappings of the children whose mappings were unknown when their
+ * accounts arrived.
  */
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 

@@ -17,12 +17,12 @@
 #include "base/array.h"
 #include "base/log.h"
 
-/* Maximum connections that the kernel queues. */
+/* Maximum number of connections that the kernel queues. */
 #define WAITING_MAX 4096
 
 /*
- * Maximum descriptors that the kernel installs from one message. The number is even: otherwise, one
- * more descriptor would fit into the padding of the buffer.
+ * Maximum number of descriptors that the kernel installs from one message. The number is even:
+ * otherwise, one more descriptor would fit into the padding of the buffer.
  */
 #define FDS_MAX 2
 
@@ -179,7 +179,10 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 			close(fd);
 		listener->refused++;
 	}
-	/* No guest has sent its account, and no more can be accepted: close the oldest guest. */
+	/*
+	 * No connection has a usable account, and no more connections can be accepted: close the
+	 * oldest one.
+	 */
 	if (listener->guest_cnt == LISTENER_GUESTS_MAX) {
 		close(listener->guests[0]);
 		array_remove(listener->guests, &listener->guest_cnt, 0);

@@ -35,7 +35,7 @@
 #include "loader/target/image_set.h"
 #include "loader/target/shared_files.h"
 
-/* Maximum accounts that are added before other work is done */
+/* Maximum number of accounts that are added before other work is done */
 #define ACCOUNTS_AT_ONCE 4096
 
 struct agent_source {
@@ -50,7 +50,7 @@ struct agent_source {
 	bool waits;      /* waiting for the command's account */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
-	uint64_t since_ns; /* time before which allocations are ignored */
+	uint64_t since_ns; /* allocations before this time are ignored */
 	struct code_files files;
 	struct agent_symbols symbols;
 	struct agent_peak peak;
@@ -123,10 +123,10 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 }
 
 /*
- * Makes memleak and a process use the same sampling. If the process is already sampling, memleak
- * adopts its sampling or refuses the process, as the blocks that the process did not record are
- * unknown. Otherwise, the process adopts the sampling of memleak; all its earlier blocks were
- * recorded.
+ * Makes memleak and a process use the same sampling. If the process is not sampling yet, it adopts
+ * the sampling of memleak; all its earlier blocks were recorded. If it is already sampling, some of
+ * its blocks were not recorded. memleak then adopts the sampling of the process, or refuses the
+ * process.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -661,7 +661,7 @@ static int drop_reported(struct agent_source *source)
 			source->processes.items[kept++] = process;
 			continue;
 		}
-		/* If this fails for lack of memory, unused sites remain in the table. */
+		/* If out of memory, the unused sites of this image remain in the table. */
 		image_set_add(&images, process->info.image);
 		if (lineage_keep(&source->lineage, process))
 			agent_process__free(process);

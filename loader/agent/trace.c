@@ -16,9 +16,12 @@
 #include "report/terms.h"
 
 #define LOOK_NS 5000000L
-/* Maximum traced calls handled per poll, so that other work is not delayed. */
+/* Maximum number of traced calls handled per poll, so that other work is not delayed. */
 #define EVENTS_AT_ONCE 8192
-/* Maximum traced calls handled per report, in case programs write faster than memleak reads. */
+/*
+ * Maximum number of traced calls handled per report, in case programs write faster than memleak
+ * reads.
+ */
 #define EVENTS_MOST (1U << 23)
 /* Maximum time to find the names for a new stack, in nanoseconds. */
 #define NAMING_NS 1000000000ULL

@@ -152,9 +152,10 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. The users from index `first` to index `end` -
- * 1 belong to the group. If `prefix` is true, other users may also have blocks in caches of the
- * group, so all users of kmalloc()'s caches are included, or all users if the name is empty.
+ * Returns the outstanding bytes in a group of caches. The sites users[first] to users[end - 1]
+ * belong to the group. A group with a prefix has several caches, where further sites may have
+ * blocks. For such a group, adds up the blocks of all sites that use caches of kmalloc(), or of all
+ * sites if the prefix is empty.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)
@@ -178,8 +179,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Sets unseen_frees of each user of a group of caches. Returns how many of the reported blocks seem
- * to have been freed without an event.
+ * Sets `unseen_frees` of each site in a group of caches. Returns how many of the reported blocks
+ * seem to have been freed without an event.
  */
 static uint64_t reconcile_group(const struct reconciliation *all, const struct cache_group *group,
 				size_t first, size_t end)

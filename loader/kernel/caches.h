@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates, from /proc/slabinfo, how many frees had no event: if a cache has grown by less than
- * its outstanding blocks, the difference seems to have been freed.
+ * Estimates, from /proc/slabinfo, how many blocks were freed without an event: if a cache has grown
+ * by less than its outstanding blocks, the difference seems to have been freed.
  *
  * The result is an upper bound: objects from before tracing may have been freed and replaced by new
  * ones. Also, CPUs keep free objects, which slabinfo counts as used: a block that reuses one of
@@ -49,9 +49,9 @@ struct cache_user {
 };
 
 /*
- * Sets unseen_frees of each of `users`, and sorts `users`. Returns how many of the shown blocks
- * seem to have been freed without an event, assuming that each CPU keeps as many free objects as it
- * can. cpus: number of CPUs.
+ * Sets `unseen_frees` of each element of `users`, and sorts `users`. Returns how many of the shown
+ * blocks seem to have been freed without an event, assuming that each CPU keeps as many free
+ * objects as it can. cpus: number of CPUs.
  */
 uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct slab_caches *now,
 			       size_t cpus, struct cache_user *users, size_t cnt);

@@ -14,7 +14,7 @@
 #include "loader/probes/skeleton.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Hooks, each with its possible kernel functions; the first function that exists is used */
+/* Each hook is attached to the first function of its list that the kernel has */
 static const struct {
 	const char *prog;
 	const char *functions[2];

@@ -44,8 +44,8 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 			(int64_t)(functions->preempt_count - functions->run_queue);
 	memcpy(config->slab_functions, functions->slab, sizeof(functions->slab));
 	/*
-	 * With -P, percpu allocations are counted, so do not also count the pages that contain
-	 * percpu memory.
+	 * With -P, percpu allocations are counted one by one, so do not also count the pages that
+	 * contain percpu memory.
 	 */
 	for (size_t i = 0, at = functions->slab_cnt;
 	     loading->opts->percpu && i < functions->percpu_cnt && at < MEMLEAK_SLAB_FUNCTIONS; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the positions of the values among the arguments of the kernel's allocation events.
+ * Finds out which argument of each kernel allocation event has which value (address, size etc.).
  * Arguments differ between kernel versions, but each argument is recognised by its type and by the
  * arguments before it:
  *

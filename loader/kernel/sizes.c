@@ -56,7 +56,10 @@ void named_sizes_deinit(struct named_sizes *sizes)
 	*sizes = (struct named_sizes){0};
 }
 
-/* Inserts a growth into a sorted list, which may drop its least growth. Returns the new length. */
+/*
+ * Inserts a growth into a sorted list. If the list is full, drops the smallest growth. Returns the
+ * new length.
+ */
 static size_t insert(struct kernel_growth *growths, size_t cnt, const struct named_size *size,
 		     uint64_t grown_bytes)
 {

@@ -34,10 +34,10 @@ struct kernel_source {
 	/* contents of /proc/slabinfo when tracing began; empty if unknown */
 	struct slab_caches caches;
 	struct kernel_sizes sizes; /* sizes of caches and lines of code when tracing began */
-	/* compare the growth of the caches with their outstanding blocks */
+	/* compare the growth of each cache with its outstanding blocks */
 	bool compares_caches;
 	struct kernel_memory before; /* kernel memory when tracing began */
-	/* report by how much vmalloc()'s memory has grown without events */
+	/* report how much memory vmalloc() has allocated without events */
 	bool compares_vmalloc;
 	uint64_t hooks_missed_before; /* number of events that hooks missed before tracing began */
 	/* traced processes; the image number of each is its index + 1 */
@@ -237,8 +237,8 @@ static bool kernel_source__ended(const struct source *base)
 }
 
 /*
- * Lists the slab sites of the walk, each with all its outstanding blocks, even blocks that are not
- * in the snapshot.
+ * Lists the slab sites of the walk with the totals of all their outstanding blocks, including
+ * blocks that are not in the snapshot.
  */
 static size_t find_cache_users(const struct kernel_source *source, struct cache_user *users)
 {
@@ -317,8 +317,8 @@ static int compare_sizes(const struct kernel_source *source, struct snapshot *sn
 }
 
 /*
- * Returns by how much vmalloc()'s memory has grown since tracing began, beyond the outstanding
- * blocks that are known. Without hooks, pages that vmalloc() allocates in bulk have no events.
+ * Returns by how many bytes vmalloc()'s memory has grown since tracing began, beyond its known
+ * outstanding blocks. Without hooks, pages that vmalloc() allocates in bulk have no events.
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 {

@@ -146,7 +146,7 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_strndup", STRING),
 	OWN("mi_realpath", PATH),
 
-	/* Interceptors of sanitizers that allocate without calling malloc(). */
+	/* Sanitizers' replacements of strdup(), which allocate without calling malloc(). */
 	OWN("__interceptor_strdup", STRING),
 	OWN("__interceptor___strdup", STRING),
 

@@ -21,8 +21,8 @@
 #include "loader/probes/skeleton.h"
 
 /*
- * Maximum runs of the BPF program. A run fails with -EBUSY if another thread of memleak is changing
- * mappings.
+ * Maximum number of runs of the BPF program. A run fails with -EBUSY if another thread of memleak
+ * is changing mappings.
  */
 #define TRIES 1000
 

@@ -14,8 +14,8 @@ struct user_bpf;
 
 /*
  * Prepares the entry programs without loading them. shared: the main object. It must be loaded
- * before entry_programs__get() is called, and must outlive the entry programs. Returns NULL if
- * memory runs out.
+ * before entry_programs__get() is called, and must outlive the entry programs. Returns NULL if out
+ * of memory.
  */
 struct entry_programs *entry_programs__new(struct user_bpf *shared);
 void entry_programs__free(struct entry_programs *programs);

@@ -65,10 +65,10 @@ static int add_returns(struct choice *choice, const struct found_function *funct
 }
 
 /*
- * False for an operator that leaves all of its work to a probed function. Also false for an
- * operator that may throw, if its returns are to be probed but were not all found. An operator
- * delete needs a probe unless it jumps to a probed function: if it calls the function instead, it
- * may pass a different address.
+ * False for an operator that leaves all of its work to a probed function: it gets no probe. Also
+ * false for an operator that may throw, if its returns are to be probed but were not all found. An
+ * operator delete that calls a probed function needs a probe, because it may pass a different
+ * address; if it jumps there, it needs none.
  */
 static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {

@@ -33,8 +33,9 @@ struct probe_list {
  * Builds the probes for the functions in `chosen`. The field `name` of each chosen function is an
  * index into `functions` and `wanted`. entries: build no return probes.
  *
- * Some C++ operators get no probe: those that leave all of their work to a probed function, and,
- * unless `entries` is true, those that may throw if not all of their returns were found.
+ * Two kinds of C++ operators get no probe. The first are operators that leave all of their work to
+ * a probed function. The second, unless `entries` is true, are throwing operators of which not all
+ * return instructions were found.
  *
  * Deinit the list even on failure. Returns 0 or a negative errno.
  */

@@ -136,9 +136,9 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 }
 
 /*
- * True if the probe needs an entry link instead of a session link. With a session link, the kernel
- * would intercept the function's returns, in the bound process and in others, such as its children.
- * An exception cannot pass an intercepted return.
+ * True if the probe needs an entry link instead of a session link. A session link makes the kernel
+ * intercept the function's returns, in the bound process and in others, such as its children; an
+ * exception cannot pass an intercepted return.
  */
 static bool needs_entry_link(const struct probe *probe)
 {
@@ -293,7 +293,7 @@ static int drop_failed(struct attachment *to, size_t old_cnt)
 	return first;
 }
 
-/* Returns a path for an open descriptor; NULL if memory runs out. The caller frees it. */
+/* Returns a path for an open descriptor; NULL if out of memory. The caller frees it. */
 static char *path_of(int fd)
 {
 	char *path;
@@ -331,7 +331,7 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
-/* Returns copies of the probes of one file; NULL if memory runs out. The caller frees them. */
+/* Returns copies of the probes of one file; NULL if out of memory. The caller frees them. */
 static struct probe *probes_of(const struct probe_set *set, const struct probe_file *file,
 			       size_t *cnt)
 {

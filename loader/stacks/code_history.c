@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps lists of the code mappings that each image had over time. With these lists, addresses in
- * older stacks are turned into files and offsets.
+ * Keeps lists of the code mappings that each exec image had over time, and uses them to turn
+ * addresses in older stacks into files and offsets.
  */
 #include "loader/stacks/code_history.h"
 
@@ -37,8 +37,8 @@ static void remove_list(struct code_history *history, size_t at)
 }
 
 /*
- * Removes the older list of this image with this unload count. The new list contains all mappings
- * of the older list.
+ * Removes the image's list for this unload count. The caller then adds a newer list for the same
+ * count, which contains all of the removed mappings.
  */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {
@@ -161,12 +161,12 @@ static bool is_one_unload(const struct neighbours *lists)
 struct reading {
 	struct neighbours lists;
 	/*
-	 * The list of mappings that the BPF program used to walk the stack; NULL if it is
-	 * lists.same, or if the list has been removed.
+	 * List of the mappings that the BPF program used to walk the stack. NULL if that is
+	 * `lists.same`, or if the list has been removed.
 	 */
 	const struct code_list *known;
 	bool is_shortened;  /* old lists of the image were removed to limit memory */
-	bool is_known_lost; /* the list with the mappings that the walk used was removed */
+	bool is_known_lost; /* the list that belongs in `known` was removed */
 };
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records which code each image had mapped at each unload count (see struct memleak_target). As
- * long as the count does not change, code is only added, so an address that had code still has the
- * same code.
+ * Records which code each exec image had mapped at each value of its unload count (see struct
+ * memleak_target). As long as the count does not change, code is only added, so an address that had
+ * code still has the same code.
  */
 #ifndef LOADER_STACKS_CODE_HISTORY_H
 #define LOADER_STACKS_CODE_HISTORY_H
@@ -48,10 +48,7 @@ void code_history_drop(struct code_history *history, uint32_t image);
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);
 
-/*
- * True if the walk of an unresolved stack went wrong, so that the stack must be cut or walked
- * again.
- */
+/* True if code_history_resolve() would cut the stack, because the walk of the stack went wrong. */
 bool code_history_misled(const struct code_history *history, uint32_t image,
 			 const struct memleak_stack *stack);
 

@@ -23,8 +23,8 @@ void comparison_deinit(struct comparison *comparison)
 }
 
 /*
- * Returns an address as text: file and offset, or the number alone if no file is mapped there. The
- * caller frees the text. Returns NULL if memory runs out.
+ * Returns an address as text: file and offset, or the plain address if no file is mapped there. The
+ * caller frees the text. Returns NULL if out of memory.
  */
 static char *describe(const struct proc_maps *maps, uint64_t addr)
 {

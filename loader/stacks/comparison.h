@@ -19,8 +19,9 @@
 #define COMPARISON_PLACES_MAX 20
 
 /*
- * Stacks whose two walks begin to differ after a frame in the same file, with the same verdict. The
- * fields `from`, `memleak` and `libdwfl` describe the first of these stacks.
+ * Stacks whose two walks differ. In all of them, the last frame on which the walks agree is in the
+ * same file, and the verdict is the same. The fields `from`, `memleak` and `libdwfl` describe the
+ * first of these stacks.
  */
 struct comparison_place {
 	enum agreement_verdict verdict;
@@ -45,7 +46,10 @@ struct comparison {
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Compares a copied stack, unless `wanted` stacks have already been compared. */
+/*
+ * Walks a copied stack with libdwfl and compares the two walks. Does nothing once `wanted` stacks
+ * have been compared.
+ */
 void comparison_take(struct comparison *comparison, struct walker_spaces *walker,
 		     const struct memleak_stack_copy *copy);
 
@@ -57,7 +61,7 @@ void comparison_add(struct comparison *comparison, const struct proc_maps *maps,
 		    const uint64_t *frames, size_t cnt, const struct walker_stack *walker,
 		    const struct agreement *found);
 
-/* Returns a summary of all comparisons as text, which the caller frees; NULL if memory runs out. */
+/* Returns a summary of all comparisons as text, which the caller frees; NULL if out of memory. */
 char *comparison_text(const struct comparison *comparison);
 
 /* Logs the summary of all comparisons; with -v, also one line for each of `places`. */

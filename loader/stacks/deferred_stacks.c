@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps copies of deferred stacks until the code in them is known, and then completes the stacks.
+ * Keeps copies of deferred stacks until their code is known, and then completes the stacks.
  */
 #include "loader/stacks/deferred_stacks.h"
 
@@ -18,8 +18,8 @@
 #include "loader/tables/script_frames.h"
 
 /*
- * Number of copies that the BPF programs may send even if libdwfl completes none of them:
- * USELESS_MAX at the start and after a file gets an unwind table, USELESS_LATER after each report.
+ * Number of copies that the BPF programs may send even if libdwfl completes no stack: USELESS_MAX
+ * at the start and after a file gets an unwind table, USELESS_LATER after each snapshot.
  */
 #define USELESS_MAX 4096
 #define USELESS_LATER 64
@@ -107,8 +107,8 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 }
 
 /*
- * Replaces the frames of a stack by libdwfl's frames, at most `depth` of them. A frame that is
- * marked as exact keeps the mark if libdwfl found the same address.
+ * Replaces the frames of a stack by the first `depth` of libdwfl's frames. A frame that is marked
+ * as exact keeps the mark if libdwfl found the same address.
  */
 static void take_frames(struct memleak_stack *stack, uint32_t depth,
 			const struct walker_stack *walker)
@@ -143,8 +143,8 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
 	/*
-	 * If libraries were unloaded after the BPF program walked the stack, libdwfl's mappings may
-	 * not be those of the stack.
+	 * Do not walk the copy if libraries were unloaded after the BPF program walked the stack:
+	 * libdwfl's mappings may not be those of the stack.
 	 */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;

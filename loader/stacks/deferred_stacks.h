@@ -33,8 +33,8 @@ struct deferred_stacks {
 /* Allows the BPF programs to send copies. Set `stacks`, `spaces`, `walker` and `watch` first. */
 void deferred_stacks_start(struct deferred_stacks *deferred);
 /*
- * Allows the BPF programs to send a few more copies, even if libdwfl completed none of the earlier
- * stacks. Call after each snapshot.
+ * Allows the BPF programs to send a few more copies, even if libdwfl has completed no stack so far.
+ * Call after each snapshot.
  */
 void deferred_stacks_go_on(struct deferred_stacks *deferred);
 void deferred_stacks_deinit(struct deferred_stacks *deferred);
@@ -49,8 +49,8 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image);
 
 /*
- * Completes pending stacks of an image, until the deadline and at most `most` of them. The
- * process's mappings must have been read after the BPF programs walked these stacks.
+ * Completes at most `most` pending stacks of an image; stops at the deadline. The process's
+ * mappings must have been read after the BPF programs walked these stacks.
  */
 void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
 			    uint32_t image, size_t most, uint64_t deadline_ns);

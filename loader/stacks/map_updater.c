@@ -19,8 +19,8 @@
 #include "base/array.h"
 
 /*
- * Maximum threads. Each update waits 10 to 100 ms in the kernel, and several hundred programs may
- * start per second. Threads are started on demand.
+ * Maximum number of threads. Each update waits 10 to 100 ms in the kernel, and several hundred
+ * programs may start per second. Threads are started on demand.
  */
 #define THREADS 32
 
@@ -276,8 +276,9 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * If no memory or no thread is available, the key stays in the map. Do not access *removed
-	 * before find_thread() returns, since find_thread() releases the lock for some time.
+	 * If out of memory, or if no thread can be started, the key stays in the map. Do not access
+	 * *removed before find_thread() returns: find_thread() releases the lock for some time, in
+	 * which another thread may swap the lists.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Puts maps into maps of maps. BPF programs see a new map immediately, but the kernel blocks the
- * calling thread for more than 10 ms, until no program uses the old map. The updates are therefore
- * made by other threads.
+ * thread that put it there for more than 10 ms, until no program uses the old map. Separate threads
+ * therefore make the updates.
  */
 #ifndef LOADER_STACKS_MAP_UPDATER_H
 #define LOADER_STACKS_MAP_UPDATER_H

@@ -24,7 +24,7 @@ struct mapping_source {
 
 struct mapping_list {
 	struct unwind_mapping *items;
-	struct mapping_source *sources; /* one source for each item */
+	struct mapping_source *sources; /* sources[i] belongs to items[i] */
 	size_t cnt;
 };
 
@@ -42,8 +42,8 @@ void mapping_list_deinit(struct mapping_list *list);
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
 /*
- * Looks a mapping up in the list and returns the index of its file. Returns a negative number if
- * the mapping has no file or is not in the list.
+ * Returns the index of a mapping's file; a negative number if the mapping has no file or is not in
+ * the list.
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 

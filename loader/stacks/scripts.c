@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the interpreters of processes, and the names and lines of their scripts' frames. */
+/*
+ * Records which processes run a Python interpreter, and the names and lines of the frames of their
+ * scripts.
+ */
 #include "loader/stacks/scripts.h"
 
 #include <bpf/bpf.h>
@@ -23,12 +26,12 @@
 /* Maximum number of script frames whose names and lines are kept. Further frames have no names. */
 #define PLACES_MAX (1U << 20)
 
-/* Maximum attempts to find the interpreter in a file that is not read in time. */
+/* Maximum number of attempts to find the interpreter in a file, if reading the file times out. */
 #define ATTEMPTS_MAX 3
 
 /*
- * If the memory of an image cannot be read in time: pause, in nanoseconds, until names are read
- * from it again. Each further pause of the image is twice as long.
+ * Time, in nanoseconds, for which no names are read from the memory of an image after a read has
+ * timed out. Doubled after each further timeout.
  */
 #define PAUSE_NS 1000000000ULL
 
@@ -40,18 +43,17 @@ struct script_file {
 	struct interpreter found;
 	const struct python_layout *layout;
 	unsigned int attempts;
-	bool is_read; /* no further attempts are made */
+	bool is_read; /* searched, or given up after ATTEMPTS_MAX timeouts */
 };
 
 struct script_image {
 	const struct script_file *file;
 	size_t number; /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
 	/*
-	 * If the image's memory could not be read in time: the time of the next attempt. 0
-	 * otherwise.
+	 * Earliest time of the next read, if the last read of the image's memory timed out; else 0.
 	 */
 	uint64_t retry_ns;
-	uint64_t pause_ns; /* length of the latest pause */
+	uint64_t pause_ns; /* time from the latest timeout to retry_ns */
 };
 
 struct script_location {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles the frames of scripts (Python functions). Passes to the BPF programs where an interpreter
- * has these frames in memory, reads the names and lines of the frames, and inserts script frames
+ * Handles the frames of scripts (Python functions): tells the BPF programs where an interpreter
+ * keeps these frames in memory, reads the names and lines of the frames, and inserts script frames
  * between native frames. Knows nothing of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
@@ -31,8 +31,8 @@ void scripts_deinit(struct scripts *scripts);
 bool scripts_may_run(const char *path);
 
 /*
- * Returns why script frames of a process with these mappings cannot be read with any version of
- * Python; NULL if there is no such reason.
+ * Returns the reason why script frames of a process with these mappings cannot be read, whatever
+ * its version of Python; NULL if there is no such reason.
  */
 const char *scripts_obstacle(const struct proc_maps *maps);
 

@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* Maximum copies compared per call of stack_copies_consume(), since comparing is slow. */
+/* Maximum number of copies compared per call of stack_copies_consume(), since comparing is slow. */
 #define BATCH 16
 /* Number of batches that is enough to empty a full ring. */
 #define RING_BATCHES 64
@@ -73,8 +73,8 @@ void stack_copies_finish(struct stack_copies *copies)
 void stack_copies_drop_unused(struct stack_copies *copies)
 {
 	/*
-	 * If stacks are compared, mappings are sent to the helper before a stack needs them: keep
-	 * unused mappings.
+	 * If stacks are compared, the helper gets mappings before a stack needs them, so mappings
+	 * that no stack has needed must not be dropped.
 	 */
 	if (!copies->comparison.wanted)
 		walker_spaces_drop_unused(&copies->walker);
@@ -86,8 +86,8 @@ void stack_copies_refresh(struct stack_copies *copies, const struct walker_subje
 		return;
 	walker_spaces_add(&copies->walker, subject);
 	/*
-	 * Process the copies that are in the ring now, while the older mappings that they need are
-	 * still known.
+	 * Process the copies in the ring now. They need older mappings, which walker_spaces_add()
+	 * drops after a few more calls.
 	 */
 	stack_copies_drain(copies);
 }

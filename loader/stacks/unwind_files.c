@@ -26,7 +26,7 @@
 /* Number of spare pages in a new arena for later tables: one megabyte. */
 #define SPARE_PAGES 256
 
-/* Maximum messages that name a file without a table. */
+/* Maximum number of messages that name a file without a table. */
 #define LOGGED_MAX 20
 
 /*
@@ -245,9 +245,10 @@ static const char *reason_of(int err)
 }
 
 /*
- * Registers the newest file with the symbolizer, so that addresses in it become frames with file
- * and offset. Skips the vdso, which has no path, and files that are not ELF, such as those into
- * which JIT compilers write code. Also skips files whose number is too large for a frame.
+ * Registers the newest file with the symbolizer, so that addresses in the file can be stored as
+ * file and offset. Skips the vdso, which has no path, and files that are not ELF, such as those
+ * into which JIT compilers write code. Also skips files whose number does not fit into a stack
+ * entry.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {
@@ -351,7 +352,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* finish_job() may just have added this file. */
+	/* Look again: finish_job() may just have added this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_has_time(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
@@ -399,8 +400,8 @@ bool unwind_files_busy(const struct unwind_files *files)
 }
 
 /*
- * Identifies the file by its id in the mapping. Its size is unknown, and is set to -1, so that the
- * file is never taken for one that was opened.
+ * Identifies the file by its id in the mapping. The file's size is unknown, and is set to -1, so
+ * that the file is never taken for one that was opened.
  */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err)
@@ -534,8 +535,8 @@ static void publish_file(const struct unwind_files *files, size_t at)
 	};
 
 	/*
-	 * If the map is full, the file is missing in it, and BPF programs that ask the kernel for
-	 * mappings cannot unwind through the file.
+	 * Ignore errors: if the map is full, only BPF programs that ask the kernel for mappings
+	 * cannot unwind through the file.
 	 */
 	if (key.ino)
 		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);

@@ -30,7 +30,8 @@ struct unwind_file {
 	uint32_t page_cnt;
 	uint64_t hash;      /* hash of the table */
 	ssize_t same_table; /* index of a file whose pending table is equal; negative if none */
-	uint32_t symbols; /* number of the file in the symbolizer; 0 if its frames stay addresses */
+	/* number of the file in the symbolizer; 0 if it is not registered there */
+	uint32_t symbols;
 };
 
 /* The file whose table is being built, and the user to whom the time is charged. */
@@ -70,7 +71,8 @@ struct unwind_files {
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool logged_full;
-	uint32_t without_table_cnt; /* number of files without a table, named in a message or not */
+	/* number of files without a table, whether or not a message named them */
+	uint32_t without_table_cnt;
 
 	uint64_t bytes;
 
@@ -113,7 +115,7 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 /* Returns the index of the vdso. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns);
 
-/* Returns the frame that stands for offset 0 of a file. */
+/* Returns the encoded frame (MEMLEAK_FRAME_FILE) for offset 0 of a file. */
 uint64_t unwind_file_frame(size_t file);
 
 /*

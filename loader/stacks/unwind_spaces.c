@@ -66,7 +66,7 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
 }
 
 /*
- * True if this error of opening a mapping's file means that stacks may be cut. False if the mapping
+ * True if opening a mapping's file failed with an error that may cut stacks. False if the mapping
  * is gone or belongs to a device, or if opening is to be tried again.
  */
 static bool is_loss(int err)
@@ -86,8 +86,8 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct published_space *s
 	if (!mapping->file.ino)
 		return -ENOENT;
 	/*
-	 * If the mapping is from a kernel record, the process has probably ended: try the file's
-	 * path first.
+	 * since_ns is set only if the mapping is from a kernel record. The process has then
+	 * probably ended: try the path of the file before /proc.
 	 */
 	fd = mapping->since_ns ? mapped_file_open(mapping, &st) : -ENOENT;
 	if (fd < 0)
@@ -114,10 +114,10 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the index of a mapping's file if the file can be identified without being opened: if the
- * last published list contains the mapping and is still valid, or if the symbolizer has opened the
- * file. Otherwise, returns -ENOENT. A file in the published list may have been modified since, but
- * is still the same file.
+ * Returns the index of a mapping's file if it is known without opening the file: if the last
+ * published list contains the mapping and is still valid, or if the symbolizer has opened the file.
+ * Otherwise, returns -ENOENT. A file in the published list may have been modified since, but is
+ * still the same file.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
@@ -184,8 +184,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 }
 
 /*
- * Returns the number to add to an address in the mapping to get a frame of the file; 0 if the frame
- * stays an address.
+ * Returns the number that turns an address in the mapping into an encoded frame (file and offset)
+ * when added to it; 0 if the frame stays an address.
  */
 static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
 {
@@ -302,9 +302,9 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 }
 
 /*
- * Passes the list to the BPF programs if it has changed. An unchanged list is not passed again,
- * because this would empty the caches of the BPF programs. The list of an ended process is only
- * added to the history, since no BPF program walks stacks of this process any more.
+ * Passes the list to the BPF programs if it has changed. Passing an unchanged list would empty the
+ * caches of the BPF programs. The list of an ended process is only added to the history, since no
+ * BPF program walks stacks of this process any more.
  */
 static int publish_change(struct unwind_spaces *spaces, struct published_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)

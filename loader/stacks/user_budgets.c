@@ -93,7 +93,7 @@ static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns)
 {
-	/* Decay the waiting times only until this wait began. */
+	/* Decay the earlier waiting times only until this wait began, not during the wait. */
 	struct user_budget *budget =
 		taken_ns < LITTLE_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns - taken_ns);
 

@@ -22,8 +22,9 @@
 #define OLD_SPACES 4
 
 /*
- * Maximum time for a walk, or for sending a process's mappings. The first walk through a file is
- * slow, as it reads the file's tables. A failure costs the user FAILURE_NS of the budget.
+ * Maximum time, in nanoseconds, for a walk or for sending a process's mappings (WALK_NS), and time
+ * charged to the user after a failure (FAILURE_NS). The first walk through a file is slow, as it
+ * reads the file's tables.
  */
 #define WALK_NS 1000000000ULL
 #define FAILURE_NS 10000000000ULL

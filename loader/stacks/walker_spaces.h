@@ -37,7 +37,7 @@ struct walker_spaces {
 	struct walker *walker;
 	struct user_budgets *budgets;
 	bool failed;                     /* a failure of the helper was logged */
-	struct walker_code_space *items; /* oldest first */
+	struct walker_code_space *items; /* lists of mappings, oldest first */
 	size_t cnt;
 	size_t cap;
 };
@@ -59,7 +59,7 @@ void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
 /*
  * Drops mappings for which neither walker_spaces_add() nor walker_spaces_find() was called since
- * the last time, because the helper keeps the files of mappings open. Dropped mappings are sent
+ * the last call of this function, so that the helper closes their files. Dropped mappings are sent
  * again when needed.
  */
 void walker_spaces_drop_unused(struct walker_spaces *spaces);

@@ -49,8 +49,8 @@ void block_tables_watch(struct block_tables *tables, uint32_t blocks,
 void block_tables_deinit(struct block_tables *tables);
 
 /*
- * Creates the second table if the counting filter shows that the first is filling up. If there is
- * no memory for the second table, blocks that do not fit into the first are counted as lost.
+ * Creates the second table if the counting filter shows that the first is filling up. If out of
+ * memory, there is no second table, and blocks that do not fit into the first are counted as lost.
  */
 void block_tables_grow(struct block_tables *tables, const struct recent_blocks *recent);
 

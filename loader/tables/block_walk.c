@@ -272,7 +272,7 @@ struct sampling block_walk_sampling(const struct options *opts)
 
 /*
  * True if sites must count their blocks by time of allocation. This takes memory for each site, and
- * only HTML pages show it. Such pages are also made from recordings.
+ * is needed only for HTML pages, which can also be made from recordings.
  */
 static bool wants_births(const struct options *opts)
 {

@@ -8,7 +8,7 @@
 #include <bpf/bpf.h>
 #include <unistd.h>
 
-/* Minimum calls for an estimate of the cost of a call */
+/* Minimum number of calls for an estimate of the cost of a call */
 #define LEAST_CALLS 100
 
 /*

@@ -62,7 +62,7 @@ void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 
 /* Returns the cost of tracing since the last report; all fields are 0 if the cost is unknown. */
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums);
-/* Call after the cost that cost_meter_report() returned last was reported. */
+/* Call after a report that includes the latest result of cost_meter_report(). */
 void cost_meter_reported(struct cost_meter *meter);
 
 #endif

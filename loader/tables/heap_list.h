@@ -11,7 +11,7 @@ struct heap_list {
 	struct heap *heaps;
 	size_t cnt;
 	size_t cap;
-	struct hash_map by_image;    /* key: image; value: index in heaps plus 1 */
+	struct hash_map by_image;    /* key: image; value: index in `heaps` plus 1 */
 	size_t last;                 /* index of the heap to which the last block was added */
 	struct site_entry **entries; /* sites by number; blocks refer to a site by its number */
 	size_t entry_cnt;

@@ -39,8 +39,8 @@ uint64_t peak_copies_keep(struct peak_copies *copies, struct snapshot *snap, uin
 	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
 		    ns / 1000, most);
 	/*
-	 * If this copy was made too late for a short peak, the next copy is due only at a higher
-	 * peak.
+	 * If the new copy is not larger than the old one, it was probably made after a short peak.
+	 * The next copy is then due only at a higher peak.
 	 */
 	if (!better && highest > most)
 		most = highest;

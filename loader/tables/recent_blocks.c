@@ -63,10 +63,7 @@ void recent_blocks_deinit(struct recent_blocks *recent)
 	*recent = (struct recent_blocks){0};
 }
 
-/*
- * Returns the address of the block that this word of a bucket stands for; 0 if it stands for no
- * live block.
- */
+/* Returns the block address in a word of a bucket; 0 if the word belongs to no live block. */
 static uint64_t live_address(uint64_t word)
 {
 	uint64_t state = word & MEMLEAK_RECENT_STATES;
@@ -76,8 +73,8 @@ static uint64_t live_address(uint64_t word)
 
 /*
  * Copies the block at a place in the bucket. Returns the block's address, or 0 if the place has no
- * live block. Another block may replace the block during the copy, even one with the same address.
- * Therefore the copy is repeated until two copies in a row are equal.
+ * live block. The BPF programs may put another block there during the copy, even one with the same
+ * address. Therefore the copy is repeated until two copies in a row are equal.
  */
 static uint64_t read_block(const struct memleak_recent *bucket, size_t place,
 			   struct memleak_recent_block *ret)

@@ -25,8 +25,8 @@ struct recent_blocks {
 };
 
 /*
- * Maps the cache and the filter into memory. Call after load. domain: the domain of all blocks in
- * the cache. Returns 0 or a negative errno.
+ * Maps the cache and the filter into memory. Call after load. domain: domain of the block addresses
+ * in the cache, see enum memleak_domain. Returns 0 or a negative errno.
  */
 int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *object,
 		       enum memleak_domain domain);

@@ -15,8 +15,8 @@ struct script_frames {
 };
 
 /*
- * Removes the script frames from a stack and copies them to ret. depth: maximum frames of the
- * stack.
+ * Removes the script frames from a stack and copies them to ret. depth: maximum number of frames of
+ * the stack.
  */
 void script_frames_take(struct memleak_stack *stack, size_t depth, struct script_frames *ret);
 /*

@@ -56,13 +56,14 @@ struct site_entry {
 	struct block largest;
 	struct ages ages;
 	/*
-	 * Blocks by time of allocation, which is given as the number of earlier snapshots made
-	 * before the allocation. NULL if blocks are not counted in this way.
+	 * Numbers of blocks by time of allocation. A time is given as the number of earlier
+	 * snapshots made before the allocation. NULL if blocks are not counted in this way.
 	 */
 	struct ages *births;
 	uint32_t kept[AGE_CLASS_CNT];
-	struct majority owners; /* pids that allocated a kernel site's blocks */
-	size_t index;           /* index in the snapshot being made */
+	/* finds the pid that allocated more than half of a kernel site's blocks */
+	struct majority owners;
+	size_t index; /* index in the snapshot being made */
 	/* number of the site in the heap_list of the walk, if the list has this site */
 	uint32_t number;
 };
@@ -80,7 +81,7 @@ void site_table_begin(struct site_table *table);
 
 /*
  * Returns the entry of a site, creating it if needed. The entry has the sums of the current walk.
- * Returns NULL if there is no memory.
+ * Returns NULL if out of memory.
  */
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 

@@ -40,8 +40,8 @@ static void watch_again(struct stack_table *table, uint64_t moved)
 
 	table->watch->limit = stored + room - room / 4;
 	/*
-	 * If the eviction freed few entries, prevent the BPF programs from requesting another one:
-	 * the next eviction is made after the next snapshot.
+	 * If the eviction has freed few entries, prevent the BPF programs from requesting another
+	 * one at once: the next eviction is made after the next snapshot.
 	 */
 	table->watch->is_sent = room < table->size / 8;
 }

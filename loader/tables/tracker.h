@@ -54,7 +54,7 @@ struct tracker {
 	/* number of events that no BPF program handled, up to the last report */
 	uint64_t recursion;
 	int64_t missed_before; /* number of events missed before tracking began, during attaching */
-	uint64_t page_offset;  /* added to the addresses of kernel pages in reports */
+	uint64_t page_offset;  /* offset to add to the addresses of kernel pages in reports */
 
 	struct block_tables
 		blocks; /* tables of blocks: one, unless the source calls block_tables_watch() */
@@ -67,7 +67,10 @@ struct tracker {
 	 * blocks are never reallocated
 	 */
 	volatile struct memleak_reading *reading;
-	/* latest number that a walk of the tables or a set of pictures got */
+	/*
+	 * Walks of the tables and sets of pictures are numbered in one sequence; this is the latest
+	 * number.
+	 */
 	uint32_t reading_number;
 	/*
 	 * number of the current set of pictures (copies of processes' memory); 0 if there is none

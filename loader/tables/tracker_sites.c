@@ -28,10 +28,11 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a site's stack. If the stack is no longer deferred, also sets
- * resolved_stack and resolved_id: they name the site to which the sums of this entry are added. If
- * all frames are certain, this is the site of the resolved stack. Otherwise it is the site of the
- * unresolved stack, which is the entry itself if its stack was never deferred.
+ * Resolves the frames of a site's stack. Unless the stack is still deferred, sets resolved_stack
+ * and resolved_id: they name the site that gets the sums of this site. If all frames were resolved
+ * with certainty, this is the site of the resolved stack; otherwise it is the site of the
+ * unresolved stack. A site whose stack was never deferred is itself the site of its unresolved
+ * stack.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)
@@ -140,7 +141,7 @@ static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 	return true;
 }
 
-/* Copies the stack of another site, at which the image itself or an ancestor has allocated. */
+/* Copies the stack of another site, where this image or an ancestor has allocated. */
 static int copy_stack(struct site_entry *entry, const struct site_entry *source)
 {
 	if (!source->loaded)
@@ -188,7 +189,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	return err || source == entry ? err : copy_stack(entry, source);
 }
 
-/* Returns a site; reads it from the kernel table if needed. NULL if there is no memory. */
+/* Returns a site; reads it from the kernel table if needed. NULL if out of memory. */
 static struct site_entry *get_known(struct tracker *tracker, uint64_t site)
 {
 	struct site_entry *entry = site_table_get(&tracker->walker.sites, site);

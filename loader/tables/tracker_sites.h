@@ -15,13 +15,13 @@ int tracker_sites_load(struct tracker *tracker);
 /*
  * Returns the site of a descendant that has the stack and kind of `site`, which is a site of its
  * ancestor. image: the descendant, which may never have allocated with this stack itself. Returns
- * NULL if there is no memory.
+ * NULL if out of memory.
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 
 /*
- * Returns the id of the site that has the image and stack of `site` and the given kind; 0 if there
- * is no memory.
+ * Returns the id of the site that has the image and stack of `site` and the given kind; 0 if out of
+ * memory.
  */
 uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t kind);
 

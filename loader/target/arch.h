@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All architecture-specific code of the loader. No other file of the loader may test for the
- * architecture.
+ * Architecture-specific code for tracing a process: program counter, breakpoints and ELF machine
+ * number.
  */
 #ifndef LOADER_TARGET_ARCH_H
 #define LOADER_TARGET_ARCH_H

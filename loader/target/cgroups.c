@@ -149,8 +149,8 @@ static int find_inside(const struct hierarchy *hierarchy, const char *name,
 }
 
 /*
- * True if the directory is the cgroup of the container. The cgroup of conmon, which monitors the
- * container, has the same id in its name and is excluded.
+ * True if the directory is the cgroup of the container with this id. The cgroup of conmon, which
+ * monitors the container, also has the id in its name and is excluded.
  */
 static bool has_container(const char *directory, const char *id)
 {
@@ -275,7 +275,8 @@ static int visit_file(const char *directory, const char *name, int (*visit)(void
 		return -ENOMEM;
 	file = fopen(path, "re");
 	while (file && !err && fscanf(file, "%d", &pid) == 1)
-		err = pid > 0 ? visit(arg, pid) : 0; /* pid 0: a process in another pid namespace */
+		/* cgroup.procs lists 0 for a process outside memleak's pid namespace */
+		err = pid > 0 ? visit(arg, pid) : 0;
 	return err;
 }
 

@@ -10,7 +10,7 @@
 
 struct cgroup_place {
 	char *path;       /* path of the directory */
-	uint64_t id;      /* id of the cgroup in the kernel */
+	uint64_t id;      /* the kernel's id of the cgroup */
 	char *controller; /* controller of a version 1 hierarchy; NULL for version 2 */
 };
 

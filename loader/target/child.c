@@ -179,7 +179,7 @@ static bool find_hook_offset(int fd, uint64_t *ret)
 	return is_loader;
 }
 
-/* Finds the address of the hook in the dynamic loader, which has just been mapped. */
+/* Finds the address of the hook in the dynamic loader, which the kernel has just mapped. */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
@@ -235,8 +235,8 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
- * Runs to the hook by means of a debug register. This leaves the code unchanged; another tracer
- * could mistake a breakpoint in the code for a breakpoint of its own.
+ * Lets the process run to the hook with a debug register. This leaves the code unchanged; another
+ * tracer could mistake a breakpoint in the code for a breakpoint of its own.
  */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
@@ -249,9 +249,9 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 }
 
 /*
- * Runs to the hook by means of a breakpoint. If another tracer has already set a breakpoint there,
- * leaves the process where it is, because the traps of the two breakpoints could not be
- * distinguished.
+ * Lets the process run to the hook with a breakpoint. If another tracer has already set a
+ * breakpoint there, leaves the process where it is, because the traps of the two breakpoints could
+ * not be distinguished.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {
@@ -288,8 +288,8 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 }
 
 /*
- * Runs to the hook call that comes after the loading of all libraries. Skips the earlier call that
- * comes before the loading.
+ * Lets the process run to the hook call that follows the loading of all libraries. Skips the
+ * earlier hook call, which precedes the loading.
  */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
@@ -307,7 +307,10 @@ static int hold_before_constructors(struct child *child)
 
 	process_auxv(child->pid, AT_BASE, &base);
 	loader = base;
-	/* Without AT_BASE, the program is static, or it is the dynamic loader itself. */
+	/*
+	 * Without AT_BASE, the program is static, or it is the dynamic loader itself: look for the
+	 * hook in the program file.
+	 */
 	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
 		return 0;
 	err = proc_maps_read(child->pid, &maps);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that memleak starts (-c, -- CMD). It is stopped until its probes are attached, at a
+ * The command that memleak starts (-c, -- CMD). It is stopped until its probes are attached, at a
  * point where the dynamic loader has mapped its libraries but no constructor has run.
  */
 #ifndef LOADER_TARGET_CHILD_H

@@ -13,7 +13,7 @@
 struct event_ring {
 	struct perf_event_mmap_page *control;
 	const uint8_t *data;
-	size_t data_bytes; /* a power of two */
+	size_t data_bytes; /* size of the ring in bytes, a power of two */
 };
 
 /* Buffer for the copy of a record that wraps around the end of the ring. */

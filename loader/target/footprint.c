@@ -12,11 +12,11 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Maximum entries of /proc/PID/fd that are counted. */
+/* Maximum number of entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
 /* Maximum number of threads of a process whose children are counted. */
 #define THREADS_MAX 1024
-/* Maximum children per thread for which the state is read. Further children count as living. */
+/* Maximum number of children of a thread whose state is read. Further children count as living. */
 #define STATES_MAX 4096
 
 static uint64_t status_bytes(const char *status, const char *field)
@@ -40,8 +40,8 @@ static uint64_t count_entries(const char *path)
 }
 
 /*
- * Returns the number of open descriptors. Since Linux 6.2, this number is the size of the
- * directory.
+ * Returns the number of open descriptors. Since Linux 6.2, stat() reports it as the size of
+ * /proc/PID/fd; on older kernels, counts the entries.
  */
 static uint64_t count_descriptors(pid_t pid)
 {
@@ -103,7 +103,10 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 		closedir(dir);
 }
 
-/* True if memleak has stopped the process for a proof: its tracer is then a child of memleak. */
+/*
+ * True if a helper of memleak has stopped the process to search its memory: the tracer is then a
+ * child of memleak.
+ */
 static bool is_traced_by_memleak(const char *status)
 {
 	long tracer = proc_status_number(status, "TracerPid");

@@ -17,9 +17,9 @@
 struct footprint footprint_read(pid_t pid);
 
 /*
- * Counts those children of pid for which is_counted() returns true, zombies separately. memleak and
- * the program that started it, such as sudo, are not counted. Counts nothing if the kernel does not
- * list children.
+ * Counts the children of pid for which is_counted() returns true; counts zombies separately.
+ * memleak and the program that started it, such as sudo, are not counted. Counts nothing if the
+ * kernel does not list children.
  */
 void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
 			     const void *arg, struct footprint *ret);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of the executable mappings of images, sorted by address. Mappings are added in the order of
- * their creation. Since the kernel does not report unmapping, a mapping stays in the list until
- * another mapping replaces it. A forked image shares the list of its parent until one of them maps
- * something. Knows nothing of processes.
+ * Lists of the executable mappings of exec images (an image is what a process runs from a fork or
+ * exec until its next exec or its end). Lists are sorted by address. Mappings are added in the
+ * order of their creation. Since the kernel does not report unmapping, a mapping stays in the list
+ * until another mapping replaces it. A forked image shares the list of its parent until one of them
+ * maps something. Knows nothing of processes.
  */
 #ifndef LOADER_TARGET_IMAGE_MAPS_H
 #define LOADER_TARGET_IMAGE_MAPS_H
@@ -13,9 +14,9 @@
 #include "base/proc_maps.h"
 
 /*
- * Maximum mappings in a list. Limits memory if a process creates and removes code all the time. In
- * a full list, the oldest mapping without a file is dropped; if all mappings have files, the new
- * mapping is rejected.
+ * Maximum number of mappings in a list. Limits memory if a process creates and removes code all the
+ * time. In a full list, the oldest mapping that has no file and no name such as [vdso] is dropped.
+ * If there is none, the new mapping is rejected.
  */
 #define IMAGE_MAPS_MAX 2048
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A sorted array of image numbers. */
+/* A sorted array of the numbers of exec images. */
 #include "loader/target/image_set.h"
 
 #include <errno.h>

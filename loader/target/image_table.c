@@ -70,7 +70,7 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 
 /*
  * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
- * `used`, the image that has just been changed, and counts this as one loss.
+ * `used`, the image that has just been changed, and counts one loss.
  */
 static void make_room(struct image_table *table, struct image *used)
 {
@@ -128,8 +128,8 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 	struct image *parent = newest(table, record->parent), *image;
 
 	/*
-	 * A parent that has ended cannot fork. So records were lost, and the parent's pid belongs
-	 * to another process now.
+	 * A parent that has ended cannot fork: records were lost, and the parent's pid now belongs
+	 * to another, unknown process.
 	 */
 	if (parent && parent->ended_ns)
 		parent = NULL;

@@ -17,12 +17,14 @@
 
 #include "loader/target/map_record.h"
 
-/* Maximum ended images kept. A process that was forked and then ran exec has two images. */
+/*
+ * Maximum number of ended images kept. A process that was forked and then ran exec has two images.
+ */
 #define IMAGES_ENDED_MAX 8192
 
 #define IMAGE_BUCKETS 4096
 
-/* Time that stands for the newest image of a process, even if that image has ended. */
+/* Special value of at_ns: the newest image of a process, even if that image has ended. */
 #define IMAGE_NEWEST UINT64_MAX
 
 struct image;
@@ -30,8 +32,9 @@ struct image;
 TAILQ_HEAD(image_queue, image);
 
 struct image_table {
-	struct image *buckets[IMAGE_BUCKETS]; /* hashed by pid; newest image first */
-	struct image_queue ended;             /* oldest first */
+	/* hash table by pid; in each bucket, newest image first */
+	struct image *buckets[IMAGE_BUCKETS];
+	struct image_queue ended; /* ended images, oldest first */
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;

@@ -35,7 +35,7 @@ struct cpu_ring {
 	int fd;
 	struct event_ring ring;
 	struct event_ring_copy *copy;
-	const struct perf_event_header *next; /* NULL if the ring is empty */
+	const struct perf_event_header *next; /* next record; NULL if the ring is empty */
 	uint64_t next_ns;
 	uint64_t last_ns; /* time of the previous record */
 };
@@ -175,7 +175,8 @@ int map_events__poll_fd(const struct map_events *events)
 }
 
 /*
- * Removes the events of offline CPUs from epoll, because these events would stay readable forever.
+ * Removes the events of offline CPUs from epoll, because their descriptors would stay readable
+ * forever.
  */
 static void drop_hung_up(struct map_events *events)
 {
@@ -228,8 +229,8 @@ void map_events__consume(struct map_events *events)
 {
 	/*
 	 * Apply only records written until now, because later records could be applied in the wrong
-	 * order: the rings are looked at one after another, so a record that arrives just after its
-	 * ring was looked at is missed, while a newer record in the next ring is found.
+	 * order: rings are read one after another, so a record that arrives just after its ring was
+	 * read is missed, although a newer record in the next ring is found.
 	 */
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t to_wall_ns = clock_ns(CLOCK_REALTIME) - until_ns;

@@ -46,7 +46,7 @@ struct lost_body {
 	uint64_t cnt;
 };
 
-/* The part of a record that is not parsed yet, without the trailer. */
+/* The part of a record that is not parsed yet. Excludes the trailer. */
 struct rest {
 	const char *at;
 	size_t len;
@@ -97,7 +97,9 @@ static bool parse_mapping(struct rest *rest, struct map_record *ret)
 	ret->pid = (pid_t)body.pid;
 	ret->tid = (pid_t)body.tid;
 	mapping->start = body.addr;
-	/* Anonymous memory has an offset in the record, but not in /proc. */
+	/*
+	 * Set the offset of anonymous memory to 0, as in /proc; the record contains another value.
+	 */
 	mapping->offset = body.inode ? body.offset : 0;
 	mapping->file = (struct file_id){body.inode, makedev(body.dev_major, body.dev_minor)};
 	mapping->readable = body.prot & PROT_READ;

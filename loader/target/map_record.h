@@ -18,7 +18,7 @@
 enum map_record_kind {
 	MAP_RECORD_OTHER,
 	MAP_RECORD_MAPPING,
-	MAP_RECORD_EXEC, /* the process runs another program, and has no mappings yet */
+	MAP_RECORD_EXEC, /* exec: the process has no mappings yet */
 	MAP_RECORD_NAME, /* a thread was renamed */
 	MAP_RECORD_FORK, /* a process or thread was created */
 	MAP_RECORD_EXIT, /* a thread has ended */

@@ -16,9 +16,9 @@ struct taken {
 	uint64_t len;
 	bool copied; /* the pieces were copied, so the list still contains them */
 	/*
-	 * `rest_before`: the range of the first piece began before the piece, and this beginning
-	 * stayed in the list. `rest_behind`: the range of the last piece ended after the piece, and
-	 * this end stayed in the list.
+	 * `rest_before`: the first piece is the end of a longer range, whose beginning stayed in
+	 * the list. `rest_behind`: the last piece is the beginning of a longer range, whose end
+	 * stayed in the list.
 	 */
 	bool rest_before;
 	bool rest_behind;
@@ -55,8 +55,8 @@ void ranges_deinit(struct ranges *ranges)
 }
 
 /*
- * Returns the end of the last page that [addr, addr + len) touches. addr and len come from a
- * target: if their sum overflows, returns UINT64_MAX.
+ * Returns the end of the last page that [addr, addr + len) touches. The target chooses addr and
+ * len: if their sum overflows, returns UINT64_MAX.
  */
 static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t len)
 {
@@ -96,8 +96,9 @@ static int reserve(struct ranges *ranges, size_t more)
 }
 
 /*
- * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves the items before or
- * behind the replaced ones, whichever are fewer. The caller must have reserved memory.
+ * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves either the items before
+ * the replaced ones or those behind them, whichever are fewer. The caller must have reserved
+ * memory.
  */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
@@ -243,8 +244,9 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 
 	ranges_forget(ranges, tid);
 	/*
-	 * The kernel rejects a call with such arguments. Take nothing: if pieces were taken, and
-	 * put back after the call, changes that other threads make in the meantime would be lost.
+	 * The kernel rejects such arguments, so the memory stays mapped. Take nothing: putting
+	 * pieces back after the call would undo changes that other threads have made to the list in
+	 * the meantime.
 	 */
 	if (addr % ranges->page_size || !len || page_end(ranges, addr, len) == UINT64_MAX)
 		return 0;
@@ -285,8 +287,8 @@ static bool same_block(const struct range *a, const struct range *b)
 }
 
 /*
- * Puts a taken piece back into the list, and merges it with adjacent parts of its block that were
- * not taken.
+ * Puts a taken piece back into the list, and merges it with adjacent parts of the same range that
+ * were not taken.
  */
 static int put_back(struct ranges *ranges, const struct taken *taken, size_t i)
 {
@@ -359,9 +361,9 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Appends to the new list `left` those parts of a range that are still mapped. goes_on: result of
- * range_goes_on() for the previous range and this range. *at: index of the first mapping that may
- * overlap the range.
+ * Finds the parts of a range that are still mapped, and appends these parts to the new list `left`.
+ * goes_on: result of range_goes_on() for the previous range and this range. *at: index of the first
+ * mapping that may overlap the range.
  */
 static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
 			    const struct proc_maps *maps, size_t *at)

@@ -33,7 +33,7 @@ struct range {
 	uint32_t descendant_of; /* image of the ancestor that made the mapping; 0 if the process
 				   itself made it */
 	uint64_t placed_ns;     /* time when the range came to this address */
-	/* true if mapped without access; `kind` shows whether the range is in use by now */
+	/* the memory was mapped without access; `kind` says whether it is in use by now */
 	bool reserved;
 };
 
@@ -48,7 +48,7 @@ struct ranges {
 	 */
 	size_t before;
 	size_t behind;
-	uint64_t lost; /* number of ranges that were not added because of RANGES_MAX */
+	uint64_t lost; /* number of ranges that were rejected because of RANGES_MAX */
 	struct taken *taken;
 	size_t taken_cnt;
 	size_t taken_cap;
@@ -70,11 +70,11 @@ uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 bool range_goes_on(const struct range *a, const struct range *b);
 
 /*
- * All parts of one mapping that have the same kind. A mapping is what one call has mapped; its
- * parts may have several kinds.
+ * All parts of one mapping that have the same kind. A mapping is the memory that one call has
+ * mapped; its parts may have several kinds.
  */
 struct range_block {
-	const struct range *range; /* the first part of the mapping, of any kind */
+	const struct range *range; /* the first part of the mapping, which may have another kind */
 	uint32_t kind;
 	uint64_t addr; /* start of the first part that has this kind */
 	uint64_t bytes;
@@ -115,19 +115,24 @@ void ranges_forget(struct ranges *ranges, pid_t tid);
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*
- * Puts the thread's taken pieces at addr, and drops other ranges there. len: new total length of
- * the pieces; if it has grown, only the last piece grows. now_ns: time of the move.
+ * Drops the parts of tracked ranges in [addr, addr + len), and puts the thread's taken pieces
+ * there. len: new total length of the pieces; if it has grown, only the last piece grows. now_ns:
+ * time of the move.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 
 /*
- * Drops ranges that are no longer anonymous memory of the process, and finds the parts of reserved
- * ranges that are in use. as_of_ns: time when memleak began to read maps from /proc. Changes only
- * ranges whose placed_ns is before as_of_ns. All records until as_of_ns must have been applied.
+ * Drops ranges (or parts of ranges) that are no longer anonymous memory of the process, and finds
+ * the parts of reserved ranges that are in use. as_of_ns: time when memleak began to read maps from
+ * /proc. Changes only ranges whose placed_ns is before as_of_ns. All records until as_of_ns must
+ * have been applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 
-/* Copies the ranges of the parent to a forked child. image: image of the parent. */
+/*
+ * Replaces all ranges by copies of the ranges of the process's parent, after a fork. image: image
+ * of the parent.
+ */
 int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image);
 
 /* Drops all ranges: exec has unmapped them. */

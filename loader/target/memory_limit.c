@@ -37,7 +37,7 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 {
 	uint64_t limit, used = 0, cache = 0, left;
 
-	/* Without a limit, the file contains "max", so that no number is found. */
+	/* If there is no limit, memory.max contains "max", so read_number() finds no number. */
 	if (!read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes", NULL,
 			 &limit) ||
 	    limit >= ret->machine)
@@ -75,7 +75,10 @@ struct memory_limit memory_limit_of(pid_t pid)
 		path = NULL;
 		return limit;
 	}
-	/* In a container, the path may not exist below the mount point, but its ancestors may. */
+	/*
+	 * Go up to the root of the hierarchy: each ancestor may have a lower limit. In a container,
+	 * the path itself may not exist below the mount point, but ancestors may.
+	 */
 	root = strlen(mount);
 	while (strlen(path) >= root) {
 		char *last = strrchr(path, '/');

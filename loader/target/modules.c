@@ -25,7 +25,7 @@
 #include "loader/target/arch.h"
 #include "prober/prober.h"
 
-/* Maximum libraries read, since a hostile process may have an endless list. */
+/* Maximum number of libraries read, since a hostile process may have an endless list. */
 #define MAX_LINK_MAPS 16384
 #define MAX_PHDRS 512
 #define MAX_DYNAMIC 4096
@@ -36,7 +36,9 @@ struct reader {
 	const struct proc_maps *maps;
 	struct module_list *list;
 	uint64_t patience_ns; /* maximum total time of all reads */
-	/* The piece of memory that was read most recently. It often contains the next data, too. */
+	/*
+	 * The piece of memory that was read last. It often contains the data that is needed next.
+	 */
 	uint64_t piece_addr;
 	size_t piece_len;
 	uint8_t piece[PROBER_MEMORY_MAX];
@@ -239,8 +241,8 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Records that a file could not be opened, with path and error of the first such file. Ignores
- * mappings that are gone and files that are not regular.
+ * Records that a file could not be opened. Stores the path and the error of the first such file.
+ * Ignores mappings that are gone and files that are not regular.
  */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {
@@ -399,7 +401,7 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	add_program(&reader);
 	list.permanent_cnt = list.cnt;
 	process_auxv(pid, AT_BASE, &base);
-	list.is_consistent = !base; /* static program */
+	list.is_consistent = !base; /* in a static program, no dynamic loader changes the list */
 	if ((!list.unasked && find_r_debug(&reader, &debug) && debug.r_map) ||
 	    (!base && find_own_r_debug(&reader, file_ns, &debug))) {
 		list.is_consistent = debug.r_map && debug.r_state == RT_CONSISTENT;

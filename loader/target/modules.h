@@ -54,9 +54,10 @@ struct module_list {
 	uint64_t hook_offset; /* offset of the hook in the file */
 	uint64_t r_debug;     /* address of the dynamic loader's r_debug; 0 if unknown */
 	uint64_t asked_ns;    /* time spent reading memory and examining files */
-	bool unasked;         /* memory or files were not read because the time limit was 0 */
-	bool hangs;           /* memory could not be read within the time limit */
-	bool is_locked;       /* files could not be opened because the memory map stays locked */
+	/* memory was not read, or files were not examined, because the time limit was 0 */
+	bool unasked;
+	bool hangs;     /* memory could not be read within the time limit */
+	bool is_locked; /* files could not be opened because the memory map stays locked */
 };
 
 /*

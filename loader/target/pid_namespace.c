@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO of the kernel, a stable number that no user header defines. */
+/*
+ * Inode of the initial pid namespace: the kernel's PROC_PID_INIT_INO, a stable number that no user
+ * header defines.
+ */
 #define INITIAL_NAMESPACE 0xeffffffcU
 
 uint32_t pid_namespace_own(void)

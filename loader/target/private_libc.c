@@ -38,8 +38,8 @@ static int copy_file(int fd)
 }
 
 /*
- * Replaces the mapping of a file by a mapping of a copy of the file. One system call does this,
- * because the mapping contains the code that is running.
+ * Replaces the mapping of a file by a mapping of a copy of the file. A single system call does
+ * this, because the mapping contains the code that is running.
  */
 static int replace(const struct mapping *mapping, int fd)
 {

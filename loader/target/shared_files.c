@@ -16,10 +16,10 @@
 #define DESCRIPTORS_MAX 4096
 #define MOUNTS_MAX 4096
 #define TMPFS " - tmpfs "
-/* The unit of stx_blocks */
+/* Unit of stx_blocks, in bytes */
 #define BLOCK_BYTES 512
 
-/* The mounts of tmpfs that a process sees. The keys are mount ids plus 1. */
+/* Set of the tmpfs mounts that a process sees. The keys are mount ids plus 1. */
 struct memory_mounts {
 	pid_t pid;
 	bool are_read;
@@ -50,7 +50,10 @@ static void read_mounts(struct memory_mounts *mounts)
 		fclose(file);
 }
 
-/* True if a descriptor's file is on tmpfs. Does not ask the file's own file system. */
+/*
+ * True if a descriptor's file is on tmpfs. Reads only /proc: the file's own file system may not
+ * answer.
+ */
 static bool is_in_memory(struct memory_mounts *mounts, const char *descriptor)
 {
 	char path[64], line[128];
@@ -96,9 +99,9 @@ static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *
 }
 
 /*
- * Returns the size of a file and adds the file to `seen`; returns 0 if `seen` already contains it.
- * Does not ask the file system for current values: a file may be on FUSE even if its path begins
- * with /dev/shm/, and the FUSE server may not answer.
+ * Returns the allocated size of a file in bytes, and adds the file to `seen`; returns 0 if `seen`
+ * already contains it. Does not ask the file system for current values: a file may be on FUSE even
+ * if its path begins with /dev/shm/, and the FUSE server may not answer.
  */
 static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 {

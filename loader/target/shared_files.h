@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Adds up the shared memory that a process has open or has created, mapped or not. */
+/* Measures the shared memory that a process has open or has created, whether mapped or not. */
 #ifndef LOADER_TARGET_SHARED_FILES_H
 #define LOADER_TARGET_SHARED_FILES_H
 

@@ -94,8 +94,8 @@ static bool is_same_hierarchy(const struct cgroup_place *a, const struct cgroup_
 }
 
 /*
- * Searches for the cgroup by name, since a restarted unit may be in another slice. Returns 1 if it
- * was found, else -ENOENT.
+ * Searches for the cgroup by name, since a restarted unit may be in another slice. Accepts only a
+ * cgroup in the same hierarchy. Returns 1 if it was found, else -ENOENT.
  */
 static int find_anew(struct target_filter *target_filter)
 {
@@ -125,7 +125,7 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 }
 
 /*
- * Leaves the parent unset if the cgroup is the root of a mount, because the root is never
+ * Does not set `parent` and `name` if the cgroup is the root of a mount, because the root is never
  * recreated.
  */
 void target_filter_publish_cgroup(const struct target_filter *target_filter,
@@ -189,7 +189,8 @@ static int add_pid(void *arg, pid_t pid)
 }
 
 /*
- * Passes the list of processes to the caller; if err is set, logs err and frees the list instead.
+ * Passes the list of processes to the caller and returns 0. If err is set, logs err, frees the list
+ * and returns err.
  */
 static int give_list(struct member_list *list, int err, struct member **ret, size_t *cnt)
 {

@@ -27,8 +27,8 @@
 #include "prober/prober.h"
 
 /*
- * Maximum time, in nanoseconds, to search for a similar function name, which a message suggests
- * instead of a name that does not exist.
+ * Maximum time, in nanoseconds, to search for a function name that is similar to one that does not
+ * exist. A message suggests the similar name.
  */
 #define NEAREST_NS 1000000000ULL
 
@@ -50,7 +50,9 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 
 /*
  * Returns NULL if the module's definition of a function is to be probed, else the path of the file
- * whose definition is probed instead. If size filters or sampling leave out calls, only the first
+ * whose definition is probed instead.
+ *
+ * Normally every definition is probed. If size filters or sampling leave out calls, only the first
  * definition is probed: for a call that is left out, the BPF programs do not record that the thread
  * is inside an allocator, so they would count a nested call of another allocator by mistake.
  * Exception: a file loaded by name (dlopen) may call its own definition, which is therefore probed,
@@ -71,8 +73,8 @@ static const char *first_file(struct attach_state *state, const struct module *m
 }
 
 /*
- * Copies to ret those of the functions found in a module that are to be probed, and returns their
- * number. Their order is that of allocator_functions, which lists mapping functions last.
+ * Stores in `ret` which of the functions found in a module are to be probed, and returns their
+ * number. They are in the order of allocator_functions, which lists mapping functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
@@ -100,7 +102,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	return chosen;
 }
 
-/* Logs a failed search if the file itself may be the cause. */
+/* Logs that the search of a file failed, if the file itself may be the cause. */
 static void log_failed(struct attach_state *state, const struct module *module, int err)
 {
 	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
@@ -117,7 +119,7 @@ static void log_too_late(const struct attach_state *state)
 		 state->process->info.pid);
 }
 
-/* Records that a file was not searched, or its functions not probed, because memory ran out. */
+/* Records that, for lack of memory, a file was not searched or its functions were not probed. */
 static void note_no_memory(struct attach_state *state)
 {
 	state->missed = true;
@@ -287,9 +289,8 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Probes the functions given by --alloc and --free before the allocator functions: the given
- * functions call allocator functions, and outer functions must be probed first (see
- * allocator_functions).
+ * Probes functions of a file. Functions given by --alloc and --free come first: they call allocator
+ * functions, and outer functions must be probed first (see allocator_functions).
  */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
@@ -318,8 +319,8 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	state->later = true;
 	search_module(state, module, scope);
 	/*
-	 * The search was not completed: do not add the file to the shared probes, so that it is
-	 * searched again when another process maps it.
+	 * Do not add a file whose search was not completed to the shared probes, so that the file
+	 * is searched again when another process maps it.
 	 */
 	if (state->err == -ENOMEM || state->too_late || state->postponed)
 		return;
@@ -328,7 +329,10 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/* Logs, once per process, that a file is unreadable: it may define allocator functions. */
+/*
+ * Logs that a file is unreadable, and that its allocator functions, if any, are not probed. Logs
+ * only once per process.
+ */
 static void log_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
@@ -451,8 +455,8 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 }
 
 /*
- * Returns the number of probed heap functions in one part of a file's code, which a process has
- * moved to anonymous memory.
+ * Returns the number of probed heap functions in a part of a file's code that a process has moved
+ * to anonymous memory.
  */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
@@ -716,7 +720,7 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * A probe was placed only now, after exec has started the program: allocations may have
+	 * A probe was placed only now, after exec has started the program, so allocations may have
 	 * been missed. This happens if the program uses an allocator in a file that had no probes
 	 * before.
 	 */
@@ -730,7 +734,8 @@ out:
 }
 
 /*
- * Returns the program file, which is the file mapped first: exec maps it before the dynamic loader.
+ * Returns the program file. It is the file that was mapped first: exec maps it before the dynamic
+ * loader.
  */
 static struct file_id program_file(const struct proc_maps *maps)
 {

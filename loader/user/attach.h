@@ -19,8 +19,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 
 /*
  * Probes files that the process has mapped since attach_process() probed all of its files. These
- * files were loaded by name (dlopen), so all of their functions are probed, even if another file
- * defines a function first.
+ * files were loaded by name (dlopen), so all of their allocator functions are probed, even those
+ * that an earlier file defines, too.
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 

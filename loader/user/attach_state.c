@@ -63,8 +63,8 @@ static int search_names_init(struct search_names *names, const char *prefix)
 }
 
 /*
- * Returns the real uid of a process, which an ordinary process cannot change; -1 if the process has
- * ended.
+ * Returns the real uid of a process; -1 if the process has ended. An ordinary process cannot change
+ * its real uid.
  */
 static uid_t uid_of(pid_t pid)
 {
@@ -74,7 +74,7 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-/* Returns the budgets of users. Slow files of a process are charged to its user. */
+/* Returns the budgets of users. Slow files of a process are charged to the user of the process. */
 static struct user_budgets *budgets_of(const struct user_context *ctx)
 {
 	return &ctx->unwind->files.budgets;
@@ -105,8 +105,8 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 }
 
 /*
- * True if files of the process were searched too late or only in part. False if exec_gaps already
- * includes the process's current program.
+ * True if files of the process were searched too late or only in part, unless exec_gaps already
+ * counts the process's current program.
  */
 static bool is_late(const struct attach_state *state)
 {

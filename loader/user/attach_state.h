@@ -26,9 +26,10 @@ struct attach_state {
 	pid_t bound; /* process in which the probes fire; 0 if they fire in all processes */
 	struct search_names names;
 	size_t heap_found;
-	size_t moved_cnt;     /* number of heap functions in moved code, where no probe fires */
-	size_t placed;        /* number of probes that this search added */
-	bool deferred;        /* a file was first probed after the process had started */
+	size_t moved_cnt; /* number of heap functions in moved code, where no probe fires */
+	size_t placed;    /* number of probes that this search added */
+	/* an already probed file got its probes only after this process had started */
+	bool deferred;
 	bool throws;          /* a probed function may throw an exception */
 	bool later;           /* the file being searched was loaded at run time (dlopen) */
 	int err;              /* the first error of this search */
@@ -76,8 +77,8 @@ void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 
 /*
- * Logs that a function is not probed: it calls a function that is probed, or it may throw. In the
- * second case, memory that the function allocates may not be tracked.
+ * Logs that a function is not probed because it calls a function that is probed, or because it may
+ * throw. In the second case, memory that the function allocates may not be tracked.
  */
 void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped);

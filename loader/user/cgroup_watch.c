@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 /*
- * Interval between checks, in seconds. The BPF programs notice immediately if a cgroup is created
- * at the same path. The checks find cgroups created elsewhere.
+ * Interval between checks, in seconds. The checks find cgroups that are created at another path. If
+ * a cgroup is created at the same path, the BPF programs notice it immediately.
  */
 #define LOOK_S 1
 
@@ -35,7 +35,7 @@ void cgroup_watch_deinit(struct cgroup_watch *watch)
 
 /*
  * Passes the id of the new cgroup to the BPF programs, and adds the processes that joined the
- * cgroup before the programs knew its id.
+ * cgroup before the BPF programs knew its id.
  */
 static void renew(struct process_set *set)
 {

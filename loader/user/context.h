@@ -19,7 +19,8 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
-	bool entries_only; /* --count: no returns and no mapping functions are probed */
+	/* with --count: probe only entries of functions, and no mapping functions */
+	bool entries_only;
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
 	struct map_events *map_events; /* the kernel's mapping records; NULL if `shared` is NULL */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --count: calls of allocator functions by cgroup, process or function. Selects the BPF programs
- * that count, and reads their table.
+ * The source of --count: selects the BPF programs that count calls of allocator functions by
+ * cgroup, process or function, and reads their table.
  */
 #include "loader/user/count.h"
 
@@ -89,10 +89,7 @@ static bool is_whole(const char *mount)
 	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
 }
 
-/*
- * Selects the hierarchy by whose cgroups calls are counted: the keys of rows are ids of these
- * cgroups.
- */
+/* Selects the cgroup hierarchy for counting: rows have the ids of its cgroups as keys. */
 static int choose_hierarchy(struct count_source *count, struct memleak_config *config)
 {
 	bool unified;

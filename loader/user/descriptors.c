@@ -39,7 +39,10 @@ void descriptors_read(struct process_set *set)
 		bits_clear(&fds->tracked);
 		fds->closed_unseen = 0;
 		fds->are_closed = process->ended && !all_ended;
-		/* A process that is exiting has no open descriptors: not an error. */
+		/*
+		 * -ENOENT and -ESRCH are no errors: a process that is exiting has no open
+		 * descriptors.
+		 */
 		fds->is_unread = err && err != -ENOENT && err != -ESRCH;
 		fds->read_ns = err ? 0 : now_ns;
 	}
@@ -53,7 +56,7 @@ bool descriptors_are_gone(void *arg, const struct memleak_block_key *key,
 
 	if (!process || process->fds.are_closed || !process->fds.read_ns)
 		return process && process->fds.are_closed;
-	/* If memory runs out here, the descriptor counts as missed. */
+	/* If out of memory, the descriptor counts as missed. */
 	if (bits_has(&process->fds.open, fd))
 		bits_add(&process->fds.tracked, fd);
 	else if (block->birth_ns < process->fds.read_ns)

@@ -9,15 +9,15 @@
 
 #include "loader/user/process_set.h"
 
-/* Stores which descriptors of the processes are open when tracing begins. */
+/* Stores which descriptors of the processes are already open. Call when tracing begins. */
 void descriptors_begin(struct process_set *set);
 
-/* Reads which descriptors are open now. Call before the tables are read. */
+/* Reads which descriptors are open now. Call before the block tables are read. */
 void descriptors_read(struct process_set *set);
 /*
- * Callback is_gone() of the tracker. set: the process_set. Records that the block's descriptor is
- * tracked. Returns true if the descriptor is no longer open: its close() was missed, or its process
- * has ended and other processes still run.
+ * Callback is_gone() of the tracker, which is called for each tracked descriptor. set: the
+ * process_set. Notes that the descriptor is tracked. Returns true if the descriptor is no longer
+ * open: its close() was missed, or its process has ended while other processes still run.
  */
 bool descriptors_are_gone(void *set, const struct memleak_block_key *key,
 			  const struct memleak_block *block);

@@ -21,7 +21,7 @@ static void resolve(struct process_set *set, struct user_process *process,
 	process_set_resolve(set, event->image, stack);
 }
 
-/* Finds and names the stack of an event. An unknown stack has no frames. */
+/* Finds the stack of an event and the names of its frames. An unknown stack has no frames. */
 static int find_stack(struct user_symbols *symbols, struct user_process *process,
 		      const struct memleak_event *event, struct event_stack *ret)
 {

@@ -8,7 +8,8 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	const struct event_listener *listener; /* set during dispatch and drain, otherwise NULL */
+	/* the listener, while the source handles pending data; otherwise NULL */
+	const struct event_listener *listener;
 };
 
 /*

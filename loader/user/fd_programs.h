@@ -27,7 +27,7 @@ int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel
 void fd_programs_detach(struct fd_programs *programs);
 
 /*
- * True if this is a BPF program of --fds. Descriptors that the programs of --fds miss are found in
+ * True if this is a BPF program of --fds. Such programs may miss descriptors: these are found in
  * /proc.
  */
 bool fd_programs_have(const struct bpf_program *program);

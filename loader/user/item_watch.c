@@ -63,8 +63,8 @@ void item_watches_pause_all(struct item_watches *watches)
 }
 
 /*
- * Opens a breakpoint for one thread. Threads that this thread starts inherit the breakpoint, but
- * child processes do not, and exec removes it. Before Linux 5.13, new threads do not inherit it.
+ * Opens a breakpoint for one thread. Threads that this thread starts inherit the breakpoint; child
+ * processes do not, and exec removes it. Before Linux 5.13, new threads do not inherit it either.
  */
 static int open_breakpoint(uint64_t addr, pid_t tid)
 {
@@ -124,8 +124,8 @@ static void set_breakpoints(struct item_watch *watch, pid_t pid, int program_fd)
 }
 
 /*
- * Returns the image under which the process's interpreter is known: the process's own image, or the
- * image from which it was forked. Returns 0 if no interpreter is known.
+ * Returns the image for which the process's interpreter is recorded: the process's own image, or
+ * the image from which it was forked. Returns 0 if no interpreter is recorded.
  */
 static uint32_t space_of(const struct process_set *set, const struct user_process *process)
 {
@@ -139,7 +139,7 @@ static uint32_t space_of(const struct process_set *set, const struct user_proces
 	return 0;
 }
 
-/* Sets breakpoints on an item count, which fire at writes. items: the count as last read. */
+/* Sets breakpoints that fire when an item count is written. items: the count as last read. */
 static void arm(const struct process_set *set, const struct user_process *process,
 		struct item_watch *watch, uint64_t items)
 {
@@ -156,7 +156,7 @@ static void arm(const struct process_set *set, const struct user_process *proces
 
 static void clear(const struct bpf_map *map)
 {
-	struct memleak_adder key; /* large enough for the keys of both maps */
+	struct memleak_adder key; /* the larger of the two maps' keys */
 
 	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) &&
 	       !bpf_map_delete_elem(bpf_map__fd(map), &key))
@@ -172,8 +172,8 @@ static bool is_watched(const struct item_watches *all, uint64_t addr)
 }
 
 /*
- * Chooses the containers to watch. If one of them was not watched before, or the image is another
- * one, deletes all counts of added items.
+ * Stores the containers to watch. If one of them was not watched before, or the image has changed,
+ * deletes all counts of added items.
  */
 static void choose(struct item_watches *all, const struct user_bpf *skel, uint32_t image,
 		   const struct python_container *containers, size_t cnt)
@@ -192,8 +192,8 @@ static void choose(struct item_watches *all, const struct user_bpf *skel, uint32
 }
 
 /*
- * Returns the innermost frame of the program's own code in the stack of an adder; NULL if the stack
- * has none.
+ * Returns the innermost frame of the program's own code in the stack that added items; NULL if the
+ * stack has no such frame.
  */
 static const struct sym_frame *own_frame(struct process_set *set, uint32_t image,
 					 const struct memleak_adder *adder)
@@ -238,7 +238,7 @@ static void count_items(struct tallies *tallies, const struct sym_frame *frame, 
 	tallies->items[at].items += items;
 }
 
-/* Adds up the items that were added to the container at addr, by line of the script. */
+/* For each line of the script, sums the items that the line has added to the container at addr. */
 static void add_up(struct process_set *set, uint32_t image, uint64_t addr, struct tallies *ret)
 {
 	int fd = bpf_map__fd(set->programs->ctx.skel->maps.adders);

@@ -13,7 +13,7 @@ struct process_set;
 
 /*
  * Maximum number of threads for which a breakpoint is set, for each container. Threads that these
- * threads start later are not included in this number.
+ * threads start later inherit the breakpoint and do not count.
  */
 #define ITEM_WATCH_THREADS 64
 

@@ -10,7 +10,10 @@ struct bpf_link;
 struct bpf_program;
 struct user_bpf;
 
-/* Maximum links: two for each of the events exec, fork, exit, cgroup move and cgroup creation. */
+/*
+ * Maximum number of links: two for each of the events exec, fork, exit, cgroup move and cgroup
+ * creation.
+ */
 #define LIFECYCLE_LINKS 10
 
 struct lifecycle {

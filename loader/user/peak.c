@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --peak: copies the tables when the BPF programs report that a copy is due. */
+/* --peak: copies the block tables when the BPF programs report that a copy is due. */
 #include "loader/user/peak.h"
 
 #include "base/clock.h"
@@ -26,8 +26,8 @@ static uint64_t mapped_bytes(const struct process_set *set)
 }
 
 /*
- * Adjusts the BPF programs' total of outstanding bytes by the bytes that these programs do not
- * count: adds mappings and subtracts purged blocks.
+ * Corrects the BPF programs' total of outstanding bytes: adds mappings and subtracts purged blocks,
+ * because the BPF programs see neither.
  */
 static void add_unseen(struct user_peak *peak)
 {
@@ -65,7 +65,7 @@ static int take(struct user_peak *peak)
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->is_sent = 0;
 	/*
-	 * The total may already be above the limit: check again soon, because the BPF programs may
+	 * If the total is already above the limit, check again soon, because the BPF programs may
 	 * send no more records.
 	 */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)

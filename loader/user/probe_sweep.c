@@ -14,16 +14,16 @@
 
 /*
  * Interval between sweep rounds in milliseconds, and number of rounds after which unused probes are
- * removed. A program that is soon started again should find its probes in place, since it would run
- * unprobed until they are placed again. Several rounds are needed because the mappings of a process
- * may be unreadable in one round.
+ * removed. Probes are kept for several rounds because a program that is soon started again would
+ * run unprobed until new probes are placed, and because the mappings of a process may be unreadable
+ * in one round.
  */
 #define ROUND_MS 300000
 #define ROUNDS 3
 
 /*
- * Probes in the files of a file system are removed once no traced process has mapped a file of this
- * file system for this time, in nanoseconds.
+ * If no traced process has mapped a file of a file system for this time, in nanoseconds, the probes
+ * in files of the file system are removed.
  */
 #define SYSTEM_NS 5000000000ULL
 
@@ -34,9 +34,7 @@ static uint64_t round_ns(void)
 	return (forced ? strtoull(forced, NULL, 10) : ROUND_MS) * 1000000;
 }
 
-/*
- * True for errors that mean that the process or file is gone, or that the file is not regular.
- */
+/* True if the error means that the process or file is gone, or that the file is not regular. */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ENOEXEC;

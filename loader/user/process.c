@@ -36,7 +36,7 @@
 /* Minimum interval between attempts to read mappings that cannot be read, in nanoseconds. */
 #define LOCKED_INTERVAL_NS 100000000ULL
 
-/* Maximum maps_interval_ns, in nanoseconds, that is ignored when mappings are read for a report. */
+/* Maximum value of maps_interval_ns, in nanoseconds, that reads of mappings for a report ignore. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -178,8 +178,8 @@ static char *comm_from_records(const struct user_context *ctx, pid_t pid, uint64
 }
 
 /*
- * Opens the address space of an ended process. If the kernel's records do not contain the process's
- * mappings, its parent's mappings are used.
+ * Opens the symbol space of an ended process. If the kernel's records do not contain the process's
+ * mappings, uses the mappings of its parent.
  */
 static int open_ended_space(const struct user_context *ctx, struct user_process *process,
 			    const struct user_process *parent)
@@ -375,7 +375,7 @@ void user_process__log_locked(struct user_process *process)
 	process->logged_locked = true;
 }
 
-/* Arranges that the mappings are read again, since they could not be read now. */
+/* Schedules another read of the mappings, since they could not be read now. */
 static void postpone_refresh(struct user_process *process)
 {
 	user_process__log_locked(process);
@@ -408,7 +408,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
-	/* Read the mappings of this image, even if the process runs another image by now. */
+	/* These are the mappings of this image, even if the process runs another image by now. */
 	err = user_process__maps(ctx, process, &maps);
 	if (err == -EAGAIN)
 		postpone_refresh(process);
@@ -430,8 +430,8 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
 	/*
-	 * Keep the mappings for user_process__compare_mappings(). If the process was found by a
-	 * filter, user_process__read_mappings() reads them for the comparison instead.
+	 * Keep the mappings for user_process__compare_mappings(). For a process that was found by a
+	 * filter, user_process__read_mappings() reads them before each comparison.
 	 */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
@@ -468,8 +468,8 @@ void user_process__compare_mappings(struct user_process *process, uint64_t recor
 		return;
 	process->compared_ns = process->read_ns;
 	/*
-	 * Do not compare an incomplete list of mappings, such as the list of a process that has
-	 * ended: all tracked mappings of the process stay outstanding.
+	 * Skip the comparison if the list is incomplete, as for a process that has ended: all
+	 * tracked mappings of the process stay outstanding.
 	 */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))
@@ -491,7 +491,8 @@ void user_process__count_late(struct user_process *process)
 
 /*
  * Attaches the probes again after exec by a thread other than the leader. Normally the libraries of
- * the new program are not loaded yet. If they are, allocations may have been missed.
+ * the new program are not loaded yet. If they are, or if this is unknown, counts a gap: allocations
+ * may have been missed.
  */
 static void rebind_probes(const struct user_context *ctx, struct user_process *process)
 {

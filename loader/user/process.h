@@ -21,23 +21,25 @@ struct function_place {
 
 /* --fds: descriptors by their numbers. */
 struct process_fds {
-	struct bits older;   /* descriptors that were open when tracing of the image began */
-	struct bits open;    /* descriptors that were open at read_ns */
-	struct bits tracked; /* descriptors in `open` that have a block in the tables */
-	uint64_t read_ns;    /* time when open descriptors were read; 0 if unknown */
-	bool is_unread;      /* the process runs, but its descriptors could not be read */
+	struct bits older; /* descriptors that were open when tracing of the image began */
+	struct bits open;  /* descriptors that were open at read_ns */
+	/* descriptors in `open` that are tracked (have a block in the block tables) */
+	struct bits tracked;
+	uint64_t read_ns; /* time when open descriptors were read; 0 if unknown */
+	bool is_unread;   /* the process runs, but its descriptors could not be read */
 	/* all descriptors count as closed: the process ended, but other processes still run */
 	bool are_closed;
-	uint64_t closed_unseen; /* number of blocks whose descriptors were not open at read_ns */
+	uint64_t closed_unseen; /* number of tracked descriptors that were not open at read_ns */
 };
 
 struct user_process {
 	struct process info;
 	/* image from which the process was forked; 0 after an exec, or without a fork record */
 	uint32_t base;
-	bool found;       /* the process was found by a filter: failures are not errors */
-	int pidfd;        /* pidfd; -1 if there is none: then only an end record reports the end */
-	uint64_t gone_ns; /* time when memleak noticed the end of the process; 0 if not yet */
+	bool found; /* the process was found by a filter: failures are not errors */
+	/* pidfd; -1 if there is none, so that only an end record reports the end */
+	int pidfd;
+	uint64_t gone_ns;     /* time when memleak noticed the end of the process; 0 if not yet */
 	bool ended_maps_read; /* the mappings were read after the process had ended */
 	bool is_no_target;    /* the process is no longer a target */
 	uint32_t unloads;     /* unload count from the end record of the process */
@@ -46,10 +48,11 @@ struct user_process {
 	bool at_end;              /* process is exiting: it runs no code, but its memory exists */
 	bool ended_before_report; /* the process had ended when the last report began */
 	uint64_t retry_files_ns;  /* time when postponed files may be searched; 0 if none */
-	unsigned int tries;       /* number of attach retries since the process last loaded code */
-	bool changed;             /* code was loaded or unloaded since the mappings were read */
-	bool awaits_tables;       /* unwind tables of mapped files are being built */
-	uint64_t r_debug;         /* address of r_debug; see struct module_list */
+	unsigned int tries;       /* number of attach attempts since the process last loaded code */
+	/* the mappings must be read again, for example because code was loaded */
+	bool changed;
+	bool awaits_tables; /* unwind tables of mapped files are being built */
+	uint64_t r_debug;   /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
 	bool attached;            /* all libraries were loaded, and no file search was postponed */
@@ -62,7 +65,7 @@ struct user_process {
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct proc_maps maps; /* mappings read at read_ns; empty once compared with `ranges` */
 	uint64_t compared_ns;
-	/* number of times that mappings were lost: no memory, or unknown parent */
+	/* number of times that mappings were lost because of lack of memory or an unknown parent */
 	uint64_t mappings_lost;
 	uint64_t exec_gaps; /* number of programs that ran before they were probed */
 	bool after_exec;    /* the program started by exec is not fully probed yet */
@@ -75,7 +78,7 @@ struct user_process {
 	struct process_fds fds;
 	uint64_t read_ns;   /* time when the mappings were last read */
 	bool logged_cut;    /* logged that some mappings were not read, as there are too many */
-	bool logged_locked; /* logged that its mappings could not be read for some time */
+	bool logged_locked; /* logged that the process's mappings could not be read for some time */
 	uint64_t maps_interval_ns;     /* minimum interval between reads of the mappings */
 	struct function_place *places; /* addresses of probed functions, for -t events */
 	size_t place_cnt;
@@ -105,7 +108,7 @@ void user_process__count_gap(struct user_process *process);
 void user_process__count_late(struct user_process *process);
 
 /*
- * Returns the mappings of the current image from the kernel's records; -ENOENT if there are none.
+ * Returns the mappings of the process's image from the kernel's records; -ENOENT if there are none.
  */
 int user_process__maps_from_records(const struct user_context *ctx,
 				    const struct user_process *process, struct proc_maps *ret);
@@ -127,18 +130,17 @@ void user_process__log_locked(struct user_process *process);
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
 /*
- * True if the mappings were read so recently that they should not be read again yet, because
- * reading many mappings is slow, or because they could not be read. before_report: a report
- * follows, so a short minimum interval is ignored.
+ * True if the mappings should not be read again yet, because reading them is slow or failed
+ * recently. before_report: a report follows, so a short minimum interval is ignored.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 
 /* Reads the mappings for user_process__compare_mappings(), unless they were read recently. */
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process);
 /*
- * Drops tracked mappings that were gone when the mappings were last read. Does nothing until all
- * records up to that read have been applied. records_until_ns: time until which all records have
- * been applied.
+ * Drops tracked mappings that no longer existed when the process's mappings were last read. Does
+ * nothing until all records up to that read have been applied. records_until_ns: time until which
+ * all records have been applied.
  */
 void user_process__compare_mappings(struct user_process *process, uint64_t records_until_ns);
 
@@ -151,7 +153,7 @@ void user_process__finish_deferred(const struct user_context *ctx,
 				   struct deferred_stacks *deferred, size_t most);
 
 /*
- * Resets names and mappings after an exec at since_ns. rebind: true if a thread other than the
+ * Resets the process's data after an exec at since_ns. rebind: true if a thread other than the
  * leader called exec, so that the probes must be bound again. attach_process() must follow.
  */
 void user_process__exec(const struct user_context *ctx, struct user_process *process,

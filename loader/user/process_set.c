@@ -29,16 +29,16 @@
  */
 #define POSTPONED_RETRY_NS 100000000L
 /*
- * Maximum attach retries by timer. After that, a process is retried only when the hook of its
- * dynamic loader fires.
+ * Maximum number of attach retries by timer. After that, a process is retried only when the hook of
+ * its dynamic loader fires.
  */
 #define RETRIES_MAX 400
-/* Maximum attach retries of each process before tracing begins. */
+/* Maximum number of attach attempts for each process before tracing begins. */
 #define START_RETRIES 100
 /*
- * A purge walks over all blocks, so it normally runs only at a report. An earlier purge runs if
- * blocks of the images that ended since the last purge may fill 1/PURGE_PART of the block table, or
- * if about PURGE_AT images have ended since then: their sites also use memory.
+ * A purge walks over all blocks, so it normally runs only at a report. It runs earlier if the
+ * blocks of images that ended since the last purge may fill 1/PURGE_PART of the block table, or if
+ * about PURGE_AT images have ended since then: the sites of these images also use memory.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -165,8 +165,9 @@ static void retry_later(struct process_set *set)
 }
 
 /*
- * True if the process should not be read now: its mappings were read too recently, or it waits for
- * an unwind table. When the table is ready, the helper's socket wakes the main loop.
+ * True if the process's mappings should not be read now: they were read too recently, or the
+ * process waits for an unwind table. When the table is ready, the helper's socket wakes the main
+ * loop.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
@@ -178,7 +179,7 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	}
 	if (!process->awaits_tables || !unwind_files_busy(files))
 		return false;
-	/* Fails harmlessly if the descriptor is already watched. */
+	/* An error is harmless: the descriptor is already watched. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
@@ -289,9 +290,9 @@ static int add(struct process_set *set, struct user_process *process)
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	user_process__begin_fds(&set->programs->ctx, process);
 	/*
-	 * Do not read the mappings of an ended process here: the unload count, by which stale
-	 * mappings are recognised, may be gone. process_set_end() receives the count from the end
-	 * record, and reads the mappings if they are still needed.
+	 * Do not read the mappings of an ended process here: without its unload count, which may be
+	 * gone, stale mappings would be taken for current ones. process_set_end() gets the count
+	 * from the end record, and reads the mappings if they are still needed.
 	 */
 	if (!process->gone_ns)
 		refresh(set, process);
@@ -353,8 +354,8 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 		target.binding = MEMLEAK_SHARES_MEMORY;
 	bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST);
 	/*
-	 * If the process ended or ran exec before it became a target, no record reports that: check
-	 * again.
+	 * If the process ended or ran exec before it became a target, no record reports that, and
+	 * it would stay a target: check again.
 	 */
 	if (!proc_share_memory(proc_living_thread(owner), pid) && is_target(set, pid, target.image))
 		bpf_map_delete_elem(targets_fd(set), &key);
@@ -363,8 +364,8 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 
 /*
  * Attaches probes for `sharer`, a process that runs in the memory of `process`, unless such probes
- * exist. Does nothing if all processes share probes, or with --count, whose probes fire only in
- * `process`.
+ * exist. Does nothing if all processes share probes. Does nothing with --count, whose probes fire
+ * only in `process`.
  */
 static void probe_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
@@ -443,7 +444,7 @@ static void drop(struct process_set *set, uint32_t image)
 {
 	if (image_set_has(&set->gone, image))
 		return;
-	/* If memory runs out here, the data of the image is never deleted. */
+	/* If out of memory, the data of the image is never deleted. */
 	image_set_add(&set->gone, image);
 	set->gone_blocks += tracker_block_cnt(&set->programs->tracker, image);
 }
@@ -496,8 +497,9 @@ static void count_skipped(struct process_set *set, pid_t pid, int err)
 }
 
 /*
- * Adds a process that was found in /proc. Does nothing if the BPF programs found it first: they
- * have then sent a record of it.
+ * Adds a process that was found in /proc. If it runs in the memory of a traced parent, only makes
+ * it a target. Does nothing if it is already a target: the BPF programs have then sent a record of
+ * it.
  */
 static void add_member(struct process_set *set, const struct member *member)
 {
@@ -532,8 +534,8 @@ static void add_member(struct process_set *set, const struct member *member)
 }
 
 /*
- * Adds the processes in the list except memleak's own, and returns their number. Memleak's own
- * processes are excluded before others are added, so that memleak's children are never traced.
+ * Adds the processes in the list except memleak's own, and returns their number. Excludes memleak's
+ * own processes first, so that children of these processes are never traced.
  */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
@@ -562,8 +564,8 @@ int process_set_find(struct process_set *set, size_t *ret)
 }
 
 /*
- * Searches until no new process is found: a descendant may fork before it becomes a target. The BPF
- * programs report children that are forked later.
+ * Repeats the search until it finds no new process: a descendant may fork before it becomes a
+ * target. The BPF programs report children that are forked later.
  */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt)
 {
@@ -679,9 +681,8 @@ static void end_others(struct process_set *set, pid_t pid)
 
 /*
  * Opens the process that a record reports. If the process has ended, or ends while it is being
- * read, it is opened from the kernel's records of its mappings. A process that could not be read
- * because it was in the middle of an exec is opened from these records, too; since it still runs,
- * its pidfd is watched.
+ * read, opens it from the kernel's records of its mappings. Does the same if the process could not
+ * be read because it was in the middle of an exec; since it still runs, its pidfd is then watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
@@ -705,8 +706,8 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 }
 
 /*
- * If the process ended before its cgroup could be read, stores `cgroup` instead: the cgroup of its
- * parent, or the cgroup that it had before the exec.
+ * Sets the process's cgroup to `cgroup` if it could not be read because the process has ended.
+ * `cgroup` is the cgroup of the parent, or the cgroup before the exec.
  */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
@@ -715,8 +716,8 @@ static void keep_cgroup(struct user_process *process, const char *cgroup)
 }
 
 /*
- * Stops tracing a process that cannot be opened, and counts it as lost. A 32-bit program has no
- * probes, so it is not counted.
+ * Stops tracing a process that cannot be opened, and counts it as lost. Does not count a 32-bit
+ * program, which is never traced.
  */
 static void miss_process(struct process_set *set, const struct memleak_record *record,
 			 uint32_t image, int err)
@@ -753,7 +754,10 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
-	/* If the parent is unknown, its mappings are unknown: count them as lost. */
+	/*
+	 * If the parent is unknown, or if out of memory, the mappings that the child has inherited
+	 * are unknown: count them as lost.
+	 */
 	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
 	process->after_exec = !base;
@@ -781,8 +785,9 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * End records may be missing: they can be lost, and the kernel can skip the BPF program that sends
- * them. A process is marked as ended only after all records from before its end have been applied.
+ * Needed because end records may be missing: they can be lost, and the kernel can skip the BPF
+ * program that sends them. Marks a process as ended only after all records from before its end have
+ * been applied.
  */
 void process_set_end_gone(struct process_set *set)
 {
@@ -845,7 +850,7 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 
 	drop(set, record->image);
 	purge_if_due(set);
-	/* Ignore the record: it is about an earlier process whose pid was reused. */
+	/* Ignore a record about an earlier process whose pid was reused. */
 	if (!process && !rule->join && !rule->follow)
 		return;
 	if (!process || process->found) {
@@ -985,7 +990,7 @@ void process_set_refresh_changed(struct process_set *set)
 }
 
 /*
- * If time runs out, the remaining processes are read before the next report. Few changes are missed
+ * If time runs out, the next call begins with the remaining processes. Few changes are missed
  * meanwhile, since records normally report them.
  */
 void process_set_refresh_given(struct process_set *set)

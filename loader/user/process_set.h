@@ -15,23 +15,24 @@ struct process_set {
 	struct user_programs *programs;
 	struct target_filter filter;
 	struct process_table table;
-	int epoll_fd;      /* watches pidfds and other descriptors; data.ptr is a process or NULL */
+	/* watches all descriptors; data.ptr is the process of a pidfd, else NULL */
+	int epoll_fd;
 	int retry_fd;      /* timer for the next attempt to read or probe processes */
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
-	size_t given_at;   /* index at which reading of processes for the next report begins */
+	size_t given_at;   /* index of the process that is read first for the next report */
 	struct image_set mapped; /* ended images whose code mappings (unwind spaces) still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
 	uint64_t gone_blocks;    /* upper bound for blocks of images ended since the last purge */
-	uint32_t given_images;   /* number of image numbers assigned so far */
+	uint32_t given_images;   /* number of images to which the loader has assigned a number */
 	uint64_t mappings_lost;  /* sum of mappings_lost and ranges.lost of removed processes */
 	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */
 	uint64_t processes_lost; /* number of processes that were searched too late or not at all */
 	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
 				   */
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
-	pid_t unopened_pid;  /* pid of the process that most recently could not be opened */
+	pid_t unopened_pid;  /* pid of the last process that could not be opened */
 	int unopened_err;    /* error of opening unopened_pid, a negative errno */
 };
 
@@ -48,8 +49,8 @@ void process_set_deinit(struct process_set *set);
  */
 int process_set_watch(struct process_set *set, int fd, struct user_process *process);
 /*
- * Checks the pidfds and notes which processes have ended. If the retry timer has fired, searches
- * processes again.
+ * Checks the pidfds and notes which processes have ended. If the retry timer has fired, tries again
+ * to probe the processes that are not fully probed.
  */
 void process_set_poll(struct process_set *set);
 
@@ -60,7 +61,10 @@ bool process_set_owner(void *set, uint32_t image, struct block_owner *ret);
 bool process_set_resolve(void *set, uint32_t image, struct memleak_stack *stack);
 int process_set_merge(void *set, uint32_t image, const struct memleak_stack *stack,
 		      const struct script_frames *scripts, uint64_t **ret, size_t *ret_cnt);
-/* Reads the names of a new stack's script frames, while the process still has them in memory. */
+/*
+ * Reads the names of the script frames of the stack `id`, while the process still has them in
+ * memory.
+ */
 void process_set_read_scripts(struct process_set *set, const struct user_process *process,
 			      uint64_t stack);
 /* True if all processes have ended and no filter can find new ones. */

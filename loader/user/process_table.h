@@ -6,9 +6,9 @@
 #include "loader/user/process.h"
 
 struct process_table {
-	struct user_process **items; /* owned */
+	struct user_process **items; /* the processes, which the table owns */
 	size_t cnt;
-	/* hash table of items by image; outdated if `changed` is set */
+	/* hash table: finds an item by its image; outdated if `changed` is set */
 	struct user_process **slots;
 	size_t slot_cnt;
 	bool changed;

@@ -25,12 +25,14 @@
 #include "loader/user/lifecycle.h"
 
 /*
- * Number of additional entries in tables whose key is the image: room for images that have ended
+ * Number of additional entries in BPF maps whose key is the image: room for images that have ended
  * but whose records are still pending.
  */
 #define EXECS_AT_ONCE 1024
 
-/* Maximum processes that run in the memory of other processes, as between vfork and exec. */
+/*
+ * Maximum number of processes that run in the memory of other processes, as between vfork and exec.
+ */
 #define BORROWERS_AT_ONCE 1024
 
 static uint32_t stacks_to_compare(void)
@@ -392,7 +394,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 void user_programs_detach(struct user_programs *programs)
 {
 	shared_probes_deinit(&programs->shared);
-	/* All probes are gone, so the BPF programs send no more stacks. */
+	/* All probes are gone, so no more stacks arrive: compare the remaining ones. */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);
 	stack_copies_deinit(&programs->copies);

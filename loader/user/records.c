@@ -13,7 +13,7 @@
 
 /*
  * Applies a record about mappings (new, taken out, put back or moved) to the list of the process's
- * mappings. If memory runs out, counts a lost mapping, as for a record lost from a full ring.
+ * mappings. If out of memory, counts a lost mapping, as if the record had been lost.
  */
 static void handle_mapping(struct user_process *process, const struct memleak_record *record)
 {
@@ -59,9 +59,11 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	case MEMLEAK_REC_BLOCKS: /* block_tables_grow() is called after all records were read */
+	/* nothing to apply: the main loop calls block_tables_grow() after all records */
+	case MEMLEAK_REC_BLOCKS:
 	case MEMLEAK_REC_PEAK:
-		return; /* user_peak_watch() is called in each iteration */
+		/* nothing to apply: the main loop calls user_peak_watch() in each iteration */
+		return;
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
 		return;
@@ -213,8 +215,8 @@ void records_deinit(struct records *records)
 }
 
 /*
- * If a record was lost that only requests to check a process, sets `changed` of all processes, so
- * that all are checked.
+ * If a record was lost that may have reported loaded or unloaded code, sets `changed` of all
+ * processes, so that the mappings of all are read.
  */
 static void find_hints(struct process_set *set)
 {
@@ -239,7 +241,10 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* The records may have changed processes: set the timer, so that these are read soon. */
+	/*
+	 * The records may have set `changed` of processes: set the timer, so that their mappings
+	 * are read soon.
+	 */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;

@@ -20,8 +20,9 @@ struct records {
 	 */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all;            /* pass on all events, even after the deadline */
-	uint64_t begun_ns;   /* start of the current reading, or time of the last record if later */
+	bool all; /* pass on all events, even after the deadline */
+	/* time when the current reading began, or of the latest record if later */
+	uint64_t begun_ns;
 	unsigned long until; /* write position of the record ring when the reading began */
 	/* Read and write positions of the record ring, in pages that the kernel shares. */
 	unsigned long *read_to;

@@ -74,7 +74,7 @@ static int take_summaries(const struct process_set *set, struct snapshot *snap)
 		const struct process *process = &set->table.items[i]->info;
 		struct memleak_summary sums = {0};
 
-		/* A process without allocator calls has no entry. */
+		/* A process without allocator calls has no entry (ENOENT): its sums are 0. */
 		if (bpf_map_lookup_elem(set->programs->tracker.summaries_fd, &process->image,
 					&sums) &&
 		    errno != ENOENT)

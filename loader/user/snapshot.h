@@ -6,9 +6,9 @@
 #include "loader/user/process_set.h"
 
 /*
- * Reads all outstanding blocks at t0_ns. All records of mappings until t0_ns must have been
- * applied. peak: copied into the snapshot; may be NULL. Changes only caches in the set, and values
- * that are set again for each snapshot. Returns 0 or a negative errno.
+ * Reads all blocks that are outstanding at t0_ns. All records of mappings until t0_ns must have
+ * been applied. peak: copied into the snapshot; may be NULL. Changes nothing in the set but caches
+ * and values that each snapshot sets anew. Returns 0 or a negative errno.
  */
 int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct peak *peak,
 		       struct snapshot *ret);

@@ -53,15 +53,16 @@ static struct symspace *own_space(struct user_symbols *symbols, const struct sit
 
 	if (!process)
 		return hash_map_get(&symbols->kept, image);
-	/* If memory runs out here, the symbol space is not kept. */
+	/* If out of memory, the symbol space is not kept. */
 	if (symbols->keeps)
 		hash_map_set(&symbols->kept, image, process->space);
 	return process->space;
 }
 
 /*
- * Returns the symbol space for a site's frames: the space of its process, or else the shared space
- * for offsets in files. NULL for a site without a user process, or if memory runs out.
+ * Returns the symbol space for a site's frames: the space of its process or, if that is gone, a
+ * shared space that can resolve only offsets in files. NULL for a site without a user process, or
+ * if out of memory.
  */
 static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
@@ -103,8 +104,8 @@ static int by_space(const void *a, const void *b)
 }
 
 /*
- * True if the frame is in its slot of `recent`. Otherwise puts it there, in place of an older
- * frame.
+ * True if the frame is in its slot (element) of `recent`. Otherwise puts it there, in place of an
+ * older frame.
  */
 static bool is_repeated(uint64_t recent[RECENT_FRAMES], uint64_t frame)
 {

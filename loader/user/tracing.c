@@ -20,8 +20,8 @@
 #include "loader/user/descriptors.h"
 
 /*
- * Maximum deferred stacks finished per process and iteration; limited because reading new code is
- * more urgent.
+ * Maximum number of deferred stacks finished per process and iteration; limited because reading new
+ * code is more urgent.
  */
 #define STACKS_AT_ONCE 32
 
@@ -92,7 +92,7 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 				     set->filter.rule.by_cgroup);
 	if (!err && request->opts->fds)
 		err = fd_programs_attach(&tracing->fd_programs, tracing->programs.ctx.skel);
-	/* Loading may take seconds: start the time limit for files only now. */
+	/* Start the time limit for reading files only now, since loading may have taken seconds. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
 	/* Stop on a termination signal, even if some processes are not opened yet. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
@@ -105,8 +105,8 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 }
 
 /*
- * Detaches the probes of all processes together. If memory runs out, the probes of each process are
- * detached later, one process after another.
+ * Detaches the probes of all processes together. If out of memory, does nothing: the probes of each
+ * process are then detached later, one process after another.
  */
 static void detach_all(struct tracing *tracing)
 {
@@ -245,7 +245,7 @@ void tracing_start(struct tracing *tracing)
 	process_set_refresh_given(&tracing->set);
 	tracker_start(&tracing->programs.tracker);
 	tracing->programs.ctx.skel->bss->tracking = true;
-	/* Read open descriptors now: descriptors opened later are tracked. */
+	/* Descriptors that are opened from now on are tracked: read which ones are already open. */
 	descriptors_begin(&tracing->set);
 }
 
@@ -300,8 +300,8 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	process_set_finish_all_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
 	/*
-	 * Read the records after the mappings. A move is recorded before the kernel moves the
-	 * mapping: if the mappings show a move, its record has arrived.
+	 * Read the records after the mappings. A move is recorded before the kernel makes it: if
+	 * the mappings show the move, its record has already arrived.
 	 */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);
@@ -309,7 +309,7 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	return err;
 }
 
-/* Logs a possible reason if no calls were seen since the last report. */
+/* Logs that no allocator call was seen since the last report, with possible reasons. */
 static void log_silent(struct tracing *tracing, uint64_t calls)
 {
 	if (calls != tracing->reported_calls)

@@ -41,8 +41,9 @@ struct tracing {
 };
 
 /*
- * Loads the BPF programs, then opens and probes the processes. *tracing must be zeroed and must not
- * move. Returns 0, or a negative errno after logging it; call tracing_deinit() either way.
+ * Loads the BPF programs, then opens and probes the processes. Zero *tracing before, and do not
+ * move it afterwards. Returns 0, or a negative errno after logging it; call tracing_deinit() either
+ * way.
  */
 int tracing_init(struct tracing *tracing, const struct tracing_request *request);
 void tracing_deinit(struct tracing *tracing);
@@ -62,7 +63,8 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns);
 /*
  * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
  * of allocator calls seen since tracing began. If this number has not changed since the last call
- * of this function, logs that no allocator call was seen, but only once until calls are seen again.
+ * of this function, logs that no allocator call was seen; logs it again only after calls have been
+ * seen.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 
