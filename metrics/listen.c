@@ -41,7 +41,7 @@ struct metrics_server {
 	unsigned int unanswered;
 	int epoll_fd;      /* epoll descriptor, to which the helper's socket is added */
 	uint64_t begun_ns; /* time of the most recent start of the helper */
-	bool end_logged;   /* the end of a helper was logged; later ends are not logged */
+	bool end_logged;   /* the exit of a helper was logged; later exits are not logged */
 	/* descriptors of the latest pages' contents; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;
@@ -51,8 +51,8 @@ struct metrics_server {
 };
 
 /*
- * Removes a socket file on which nobody listens: a run of memleak that was killed has left it.
- * Returns 0 if the path is free, else a negative errno.
+ * Removes the socket file if nobody listens on it, as after a run of memleak was killed. Returns 0
+ * if the path is free, else a negative errno.
  */
 static int remove_stale(int fd, const struct listen_address *address)
 {
@@ -186,7 +186,7 @@ static void say_where(const struct metrics_server *server, int fd)
 
 /*
  * Processes a reply of the helper, and returns the error code in it. Rejects the reply with -EPROTO
- * if it is malformed or if no message is waiting for one.
+ * if it is malformed or if memleak expects no reply.
  */
 static int take_answer(void *arg, struct message *answer)
 {

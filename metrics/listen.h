@@ -25,7 +25,7 @@ void server__dispatch(struct metrics_server *server);
 /*
  * Serves this report from now on, together with memleak's own cost. If the helper has not replied
  * about the previous report yet, skips this report. Keeps no reference to `report` or `counts`.
- * top: maximum rows of --count.
+ * top: maximum number of rows of --count.
  */
 void server__show(struct metrics_server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);

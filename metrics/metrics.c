@@ -153,9 +153,7 @@ static void write_heap(struct metrics_text *text, const struct heap_census *cens
 	metrics_one_unsigned(text, &heap_present, census->present_bytes);
 }
 
-/*
- * Writes a row for each part of resident memory. `process` is named in the labels; NULL for none.
- */
+/* Writes a row for each part of resident memory. The labels name `process` unless it is NULL. */
 static void write_rss_parts(struct metrics_text *text, const struct process *process,
 			    const struct rss *rss)
 {
@@ -228,9 +226,9 @@ static int by_total_calls(const void *left, const void *right)
 }
 
 /*
- * Writes the rows of --count that have had the most calls since tracing began, and the sums of all
- * rows. Writes no sum of the rows that are left out: this sum would decrease when one of them is no
- * longer left out, and the value of a counter must never decrease.
+ * Writes the rows of --count with the most calls since tracing began, and the sums over all rows.
+ * Writes no sum over the rows that are left out: it would decrease when one of them is shown again,
+ * and the value of a counter must never decrease.
  */
 static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
 {

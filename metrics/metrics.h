@@ -14,7 +14,7 @@ struct metrics {
 	/* latest report; NULL before the first one, and with --count */
 	const struct report *report;
 	const struct counts_report *counts; /* latest report of --count; NULL without --count */
-	size_t top;                         /* maximum rows of --count */
+	size_t top;                         /* maximum number of rows of --count */
 	const struct own_cost *own;
 };
 

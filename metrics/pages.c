@@ -38,8 +38,8 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 		return metrics->report ? html_write_live(out, metrics->report) : -ENOENT;
 	default:
 		/*
-		 * A profile needs all sites, but a report that shows groups lists only some of
-		 * them.
+		 * Make no profile from a report that shows groups: a profile needs all sites, but
+		 * such a report lists only some of them.
 		 */
 		if (metrics->report && metrics->report->by != BY_STACK)
 			return -ENOENT;

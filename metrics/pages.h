@@ -15,8 +15,8 @@ enum page_kind {
 };
 
 /*
- * Returns a descriptor of an in-memory file with the contents of a page. Returns a negative errno
- * if there is no report for the page, or no memory.
+ * Returns a descriptor of an in-memory file with the contents of a page, or a negative errno:
+ * -ENOENT if the page has no contents, for example because there is no report yet.
  */
 int page_make(enum page_kind kind, const struct metrics *metrics);
 

@@ -20,7 +20,7 @@ void metrics_write_groups(struct metrics_text *text, const struct report *report
 void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
 			bool is_template);
 
-/* Adds labels for a process; nothing if it is NULL. */
+/* Adds labels for a process. Adds nothing if `process` is NULL. */
 void metrics_label_process(struct metrics_text *text, const struct process *process);
 
 /* Returns how many rows a metric has if the report shows `shown` sites, groups or counts. */

@@ -35,9 +35,8 @@ static void write_conclusion(struct metrics_text *text, const struct report *rep
 }
 
 /*
- * Begins the row of a suspect that stands for objects of a runtime. The row has no function,
- * because such objects belong to none: the stack at which the runtime needs more memory may differ
- * from report to report.
+ * Begins the row of a suspect that stands for objects of a language runtime. The row names no
+ * function: the stack at which the runtime needs more memory may differ from report to report.
  */
 static void begin_objects(struct metrics_text *text, const struct report_site *shown)
 {
@@ -62,7 +61,7 @@ static void write_suspects(struct metrics_text *text, const struct report *repor
 	}
 }
 
-/* A growing container, or a growing class with all its objects; `name` is NULL for a class. */
+/* A growing Python container or class. For a class, `name` is NULL. */
 struct item {
 	const char *name;
 	const char *class;

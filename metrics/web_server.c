@@ -23,7 +23,10 @@
 #include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
-/* Maximum connections from one client address, so that one machine cannot take all connections. */
+/*
+ * Maximum number of connections from one client address, so that one machine cannot take all
+ * connections.
+ */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
@@ -244,7 +247,7 @@ static struct content *map_content(struct web_server *server, int fd)
 }
 
 /*
- * Adds the headers of an HTML page. By the ETag, a page that is open in a browser notices a newer
+ * Adds the headers of an HTML page. The ETag lets a page that is open in a browser notice a newer
  * report.
  */
 static void add_page_headers(struct MHD_Response *response, const struct content *content)
@@ -383,9 +386,9 @@ int web_server__timeout_ms(struct web_server *server)
 }
 
 /*
- * Lets libmicrohttpd do its work. When all connections were in use and one becomes free,
- * libmicrohttpd must run once more, but does not request this. So `was_full` makes the next timeout
- * 0.
+ * Lets libmicrohttpd do its work. If all connections were in use and one has become free,
+ * libmicrohttpd must run once more, but does not request this. Because of `was_full`,
+ * web_server__timeout_ms() then returns 0.
  */
 void web_server__dispatch(struct web_server *server)
 {
