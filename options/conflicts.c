@@ -9,7 +9,10 @@
 #include "options/help.h"
 #include "options/table.h"
 
-/* True if an option is in use that --count does not support. has_filters() checks the others. */
+/*
+ * True if an option that conflicts with --count is in use. Options that only filter or sort are
+ * left to has_filters().
+ */
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
@@ -157,14 +160,17 @@ static bool tracing_agrees(const struct options *opts, const bool *given)
 	return false;
 }
 
-/* True if the command can write the format: all formats, but diffs are text, JSON or HTML. */
+/*
+ * True if the command supports the format. `memleak diff` supports only text, JSON and HTML; all
+ * other commands support all formats.
+ */
 static bool can_format(const struct options *opts)
 {
 	return opts->mode != MODE_DIFF || opts->format == FORMAT_TEXT ||
 	       opts->format == FORMAT_JSON || opts->format == FORMAT_HTML;
 }
 
-/* Returns the reason why an option would have no effect; NULL if every option has one. */
+/* Returns the reason why an option would have no effect; NULL if every option has an effect. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))

@@ -11,8 +11,8 @@
 #define HELP_INDENT 34
 
 /*
- * Writes what stands for an option's argument in the help: its metavar, such as "PID", or all words
- * that the option accepts.
+ * Writes the placeholder for an option's argument: its metavar, such as "PID", or all words that
+ * the option accepts.
  */
 static void write_metavar(FILE *out, const struct option_def *def)
 {
@@ -41,8 +41,8 @@ static void pad_to(FILE *out, size_t from, size_t to)
 }
 
 /*
- * Writes text with lines broken at blanks. All lines but the first are indented by HELP_INDENT; the
- * caller has moved to this column in the first one.
+ * Writes text from column HELP_INDENT on, to which the caller has moved. Breaks lines at blanks,
+ * and indents all further lines by HELP_INDENT.
  */
 static void write_wrapped(FILE *out, const char *text)
 {
@@ -90,8 +90,8 @@ static void write_help_option(FILE *out, const struct option_def *def)
 }
 
 /*
- * Writes a table of the examples whose arguments begin with `only`. The first column has `before`
- * and the arguments, the second column the description.
+ * Writes a table of the examples in `lines` whose arguments begin with `only`. The first column is
+ * `before`, followed by the arguments; the second column is the description.
  */
 static void write_columns(FILE *out, const char *before, const struct option_example *lines,
 			  const char *only)
@@ -175,8 +175,8 @@ static void write_troff(FILE *out, const char *text)
 }
 
 /*
- * Writes what stands for an option's argument in the man page. Of a metavar such as PID[,PID...],
- * words are in italics, and punctuation is not. Words that the option accepts are in bold.
+ * Writes the placeholder for an option's argument in the man page. Words that the option accepts
+ * are in bold. In a metavar such as PID[,PID...], words are in italics, and punctuation is not.
  */
 static void write_troff_metavar(FILE *out, const struct option_def *def)
 {

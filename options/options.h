@@ -58,7 +58,7 @@ struct custom_function {
 /* The command: tracing, or `memleak report`, `memleak diff` or `memleak core` */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
-/* The unit for which --count counts calls */
+/* How --count groups the calls that it counts */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
 struct options {
@@ -105,7 +105,7 @@ struct options {
 	uint64_t sample_bytes; /* mean bytes per sample; 0: no sampling by bytes */
 	uint32_t top;
 	/*
-	 * maximum groups, or maximum rows of a table such as --largest; 0: the same maximum as
+	 * maximum number of groups, or of rows of a table such as --largest; 0: the same maximum as
 	 * `top`, but no limit for --summary
 	 */
 	uint32_t max_records;

@@ -43,10 +43,10 @@ struct parser {
 };
 
 /*
- * Fills the tables of options for getopt_long(). If the option string begins with '-', getopt
- * returns positional arguments in order and does not move them to the end of argv; so, at the end,
- * optind is the index of the word after "--". If a ':' follows, getopt returns ':' for a missing
- * argument, and '?' only for an unknown option.
+ * Fills the option tables for getopt_long(). The option string begins with "-:". Because of the
+ * '-', getopt returns positional arguments in order and does not move them to the end of argv; so,
+ * at the end, optind is the index of the word after "--". Because of the ':', getopt returns ':'
+ * for a missing argument, and '?' for all other errors.
  */
 static void parser_init(struct parser *p, struct options *opts)
 {
@@ -310,9 +310,10 @@ static void set_defaults(const struct parser *p)
 }
 
 /*
- * True if INTERVAL is probably a pid, and -p is missing: "memleak 25571" would make a report of the
- * kernel every seven hours. This is assumed if a process has this pid, no COUNT is given, and the
- * interval is not a whole number of minutes. Logs the error.
+ * True if INTERVAL is probably a pid that was given without -p: "memleak 25571" would make a report
+ * of the kernel every seven hours. This is assumed if a process has this pid, no COUNT is given,
+ * and the interval is a whole number of seconds, at least PID_SECONDS, but no whole number of
+ * minutes. Logs the error.
  */
 static bool interval_is_pid(const struct parser *p)
 {

@@ -39,7 +39,7 @@ static int take_single_quoted(struct splitter *in)
 
 /*
  * True if a backslash within double quotes escapes `c`. Before any other character, the backslash
- * is an ordinary character, except before a newline: both are then dropped.
+ * is an ordinary character. Exception: a backslash and the newline after it are dropped.
  */
 static bool is_quotable(char c)
 {

@@ -13,8 +13,8 @@
 #include "base/escape.h"
 
 /*
- * Every suppression file must be smaller than this number of bytes, as files written by hand are.
- * The limit ends the reading of files such as /dev/zero.
+ * Size limit of suppression files in bytes; a file must be smaller. The limit ends the reading of
+ * files such as /dev/zero.
  */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"

@@ -20,7 +20,7 @@ struct suppressions {
 /*
  * Adds the patterns of a file. On failure, returns a negative errno and sets *why to a message with
  * the file's name and, for an invalid line, its number. The message is to be freed; it is NULL if
- * there is no memory.
+ * out of memory.
  */
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why);
 /*
@@ -37,7 +37,7 @@ void suppressions_deinit(struct suppressions *suppressions);
 bool suppression_matches(const char *pattern, const char *text);
 
 /*
- * Returns a pattern that matches this name as a whole, to be freed; NULL if there is no memory.
+ * Returns a pattern that matches this name as a whole, to be freed; NULL if out of memory.
  * Characters that are not allowed in a suppression file are replaced by asterisks.
  */
 char *suppression_of(const char *name);

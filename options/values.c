@@ -18,8 +18,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 /*
- * Minimum and maximum interval between reports. Below the minimum, memleak would have time only for
- * reports. Nobody needs an interval above the maximum.
+ * Minimum and maximum interval between reports, in nanoseconds. Below the minimum, memleak would
+ * spend all its time on reports. Nobody needs an interval above the maximum.
  */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
 #define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)

@@ -8,7 +8,7 @@
 /*
  * Parses `arg` as `def` specifies, and stores the value. On failure, returns a negative errno and
  * sets *why to the reason; the caller writes it after "option --NAME: ". The reason is to be freed;
- * it is NULL if there is no memory.
+ * it is NULL if out of memory.
  */
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why);
 
