@@ -62,7 +62,7 @@ struct question {
 	size_t len;
 	uint32_t version;
 	const struct memleak_script_frame *frame;
-	/* deadline if the memory reader is runnable, but waits for a processor */
+	/* later deadline, used while the memory reader is runnable but waits for a processor */
 	uint64_t latest_ns;
 	/* wait for the answer even after a termination signal: the final report needs it */
 	bool is_needed_at_end;
@@ -78,7 +78,7 @@ struct question {
 	struct script_place place;
 };
 
-/* Continues to wait for an answer after a termination signal: LAST_WAIT_MS at most. */
+/* After a termination signal, continues to wait for an answer, but at most for LAST_WAIT_MS. */
 static int wait_at_end(struct question *question, uint64_t deadline_ns)
 {
 	uint64_t last_ns = clock_deadline_ns(LAST_WAIT_MS * 1000000ULL);
@@ -88,9 +88,9 @@ static int wait_at_end(struct question *question, uint64_t deadline_ns)
 }
 
 /*
- * Waits for an answer. Ends the helper if there is none in time. If the memory reader is runnable
- * at the deadline, waits longer: on a busy machine, the reader may be waiting for a processor, not
- * for memory.
+ * Waits for an answer. Ends the helper if none arrives in time or before a termination signal. If
+ * the memory reader is runnable at the deadline, waits longer: on a busy machine, the reader may be
+ * waiting for a processor, not for memory.
  */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
@@ -201,8 +201,8 @@ static int get_returns(const struct question *question, struct message_cursor *c
 }
 
 /*
- * True if the instruction on which the probe is placed is inside the file. Nothing else is checked:
- * a wrong place inside the file harms only processes that execute the file.
+ * True if the instruction on which the probe is placed is inside the file. This check suffices: a
+ * wrong place inside the file harms only processes that execute the file.
  */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {

@@ -22,10 +22,10 @@
 
 /*
  * Finds the wanted functions of an open file. The caller frees *ret with file_functions_deinit().
- * machine: as in file_functions_init(). Returns 0 or an error of file_functions_init(); -ETIMEDOUT
- * if there is no answer until deadline_ns (CLOCK_MONOTONIC) or within PROBER_WAIT_MS; -EIO if the
- * helper ended while it worked on the file; -EPROTO if the answer is invalid; or -EINTR after a
- * termination signal.
+ * machine: as in file_functions_init(). Returns 0 or an error of file_functions_init(). Other
+ * errors: -ETIMEDOUT if there is no answer until deadline_ns (CLOCK_MONOTONIC) or within
+ * PROBER_WAIT_MS; -EIO if the helper ended while it worked on the file; -EPROTO if the answer is
+ * invalid; -EINTR after a termination signal.
  */
 int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		     uint64_t deadline_ns, struct file_functions *ret);
@@ -63,7 +63,7 @@ int prober_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t dea
  */
 int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret);
 
-/* Source line that a frame of a script was executing. The texts are from malloc(). */
+/* The source line that a frame of a script was executing. `name` and `path` are from malloc(). */
 struct script_place {
 	char *name; /* qualified name of the function */
 	char *path;

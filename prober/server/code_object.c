@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parses code objects: strings, whose characters may have one, two or four bytes, and the table of
- * lines (PEP 626).
+ * Parses CPython's code objects: strings, whose characters may have one, two or four bytes each,
+ * and the line table (PEP 626).
  */
 #include "prober/server/code_object.h"
 
@@ -82,7 +82,7 @@ static int read_string(const struct object_memory *memory, const struct python_l
 }
 
 /*
- * Reads the table of lines. It is the bytes object to which the pointer at addr points. A table
+ * Reads the line table, which is the bytes object to which the pointer at addr points. A line table
  * that is longer than LINES_MAX is ignored.
  */
 static int read_lines(const struct object_memory *memory, uint64_t addr, struct code_object *code)
@@ -101,7 +101,10 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
 }
 
-/* Words from which the cookie of a code object is computed (memleak_script_cookie()). */
+/*
+ * The words of memory from which the cookie of a code object is computed (memleak_script_cookie()).
+ * The cookie shows whether another object is at the same address by now.
+ */
 struct identity {
 	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
 	__u64 name_hash; /* hash of the function's name; 0 if layout->numbers_code */
@@ -123,9 +126,9 @@ bool code_object_cookie(const struct object_memory *memory, const struct python_
 	struct identity found;
 
 	/*
-	 * Memory that is not resident reads as zeros, and a code object may span two pages, only
-	 * one of which is resident. In a resident code object, neither the first nor the last of
-	 * these words is 0, and the hash of the name is not 0.
+	 * Reject code objects that are only partly resident: memory that is not resident reads as
+	 * zeros, and a code object may span two pages. In a resident code object, neither the first
+	 * nor the last of these words is 0, and the hash of the name is not 0.
 	 */
 	if (!read_identity(memory, layout, addr, &found) || !found.words[0] ||
 	    !found.words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1] ||
@@ -146,7 +149,7 @@ static int check(const struct object_memory *memory, const struct python_layout 
 	return memleak_script_cookie(found.words, found.name_hash) == cookie ? 0 : -ESTALE;
 }
 
-/* Reads the number of the code object's first line, which is at addr. */
+/* Reads the code object's first line number, which is stored at addr. */
 static int read_first_line(const struct object_memory *memory, uint64_t addr,
 			   struct code_object *code)
 {
@@ -185,15 +188,15 @@ void code_object_deinit(struct code_object *code)
 	*code = (struct code_object){0};
 }
 
-/* A position in the table of lines. */
+/* A position in the line table. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
 };
 
 /*
- * Parses a number. Each byte contains 6 bits of the number, and the lowest bits come first. Bit 6
- * of a byte says that another byte follows.
+ * Parses an unsigned number. Each byte contains 6 bits of the number, lowest bits first. If bit 6
+ * of a byte is set, another byte follows.
  */
 static uint32_t take_number(struct cursor *cursor)
 {
@@ -227,11 +230,11 @@ static void skip(struct cursor *cursor, size_t cnt)
 }
 
 /*
- * Kinds of entries of the line table (co_linetable). Entries of the kinds below ENTRY_LINE_0 do not
- * change the line.
+ * Kinds of line table entries (co_linetable). Entries of a kind below ENTRY_LINE_0 do not change
+ * the line.
  */
 enum entry_kind {
-	/* entries of the kinds 10 to 12 advance the line by 0 to 2; two bytes of columns follow */
+	/* kinds 10 to 12 advance the line by 0 to 2; two bytes with columns follow */
 	ENTRY_LINE_0 = 10,
 	ENTRY_NO_COLUMNS = 13,
 	ENTRY_LONG = 14,
@@ -239,8 +242,8 @@ enum entry_kind {
 };
 
 /*
- * Parses an entry of the table of lines, except its first byte, and updates *line. Returns false if
- * the entry has no line.
+ * Parses the rest of a line table entry, whose first byte contains `kind`, and updates *line.
+ * Returns false if the entry has no line.
  */
 static bool take_entry(struct cursor *cursor, unsigned int kind, uint32_t *line)
 {

@@ -20,7 +20,7 @@ struct code_object {
 	char *name; /* qualified name, in UTF-8 */
 	char *path; /* source file, in UTF-8 */
 	int32_t first_line;
-	uint8_t *lines; /* table of lines, as in co_linetable */
+	uint8_t *lines; /* line table: the bytes of co_linetable */
 	size_t lines_len;
 };
 

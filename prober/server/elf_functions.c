@@ -26,8 +26,8 @@ struct symbol_search {
 	GElf_Phdr segments[SEGMENTS_MAX];
 	size_t segment_cnt;
 	/*
-	 * indexes of the wanted names, sorted by name: files have many symbols, each of which is
-	 * looked up
+	 * indexes of the wanted names, sorted by name, so that each of a file's many symbols is
+	 * found quickly
 	 */
 	size_t *order;
 	size_t order_cnt;
@@ -153,8 +153,8 @@ static bool find_name(const struct symbol_search *search, const char *name, size
 }
 
 /*
- * True if a function is in the scope of the search. Exported functions, and functions whose wanted
- * name has `everywhere` set, are in every scope.
+ * True if a function is in the scope of the search. Functions that are exported, and functions
+ * whose wanted name has `everywhere` set, are in every scope.
  */
 static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {
@@ -211,8 +211,8 @@ static size_t count_before(const struct symbol_search *search, uint64_t offset)
 }
 
 /*
- * Limits the `room` of the last found function before the symbol `sym`: its room ends at `sym`,
- * since other code may jump to any symbol.
+ * Finds the nearest function before the symbol `sym` among the functions found so far. Limits the
+ * `room` of this function to end at `sym`, since other code may jump to any symbol.
  */
 static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
@@ -258,7 +258,7 @@ static int search_table(struct symbol_search *search, Elf_Scn *section, const GE
 
 /*
  * Calls visit() for the symbols of the first symbol table of this section type, until a call
- * returns non-zero; returns that value or 0. Valid files have only one table of each type.
+ * returns non-zero; returns that value, or else 0. Valid files have only one table of each type.
  */
 static int search_tables(struct symbol_search *search, uint32_t type, symbol_visitor visit)
 {
@@ -305,7 +305,7 @@ static int find_rooms(struct symbol_search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * If several found functions have the same offset, limit_room() has limited only the room
+	 * If several found functions have the same offset, limit_room() has limited only the `room`
 	 * of the last one: copy it to the other functions.
 	 */
 	for (size_t i = cnt; i-- > 1;) {

@@ -27,7 +27,7 @@ struct elf_function {
 struct elf_functions {
 	struct elf_function *items; /* functions found, allocated with malloc() */
 	size_t cnt;
-	/* number of definitions that were left out (see the limits in function.h) */
+	/* number of definitions that were left out because of the limits in function.h */
 	uint64_t surplus_cnt;
 	/*
 	 * 1 + index of a wanted function that is an IFUNC; 0 if there is none. An IFUNC is not in

@@ -88,7 +88,7 @@ static void free_function(struct found_function *function)
 	free(function->returns);
 }
 
-/* Drops each function whose probes, added to those before, would exceed FILE_PROBES_MAX. */
+/* Drops each function whose probes would bring the total number of probes above FILE_PROBES_MAX. */
 static void limit(struct file_functions *functions)
 {
 	size_t kept = 0, probe_cnt = 0;

@@ -8,7 +8,7 @@
 struct file_functions {
 	struct found_function *items; /* functions found, exported ones first */
 	size_t cnt;
-	/* number of definitions that were left out (see the limits in function.h) */
+	/* number of definitions that were left out because of the limits in function.h */
 	uint64_t surplus_cnt;
 	uint32_t indirect; /* value of elf_functions.indirect */
 };

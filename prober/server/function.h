@@ -30,9 +30,14 @@ enum function_scope {
 struct wanted_function {
 	const char *name;          /* name of the function; NULL if this array element is unused */
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
-	/* search all functions for this name, whatever the scope: only one allocator uses it */
+	/*
+	 * search all functions for this name, whatever `scope` is: only one allocator uses the name
+	 */
 	bool everywhere;
-	/* find its return instructions, or the wanted function to which it passes every call */
+	/*
+	 * find the function's return instructions, or the wanted function to which it passes every
+	 * call
+	 */
 	bool followed;
 };
 
@@ -54,7 +59,10 @@ struct probe_place {
 
 enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
-	/* each path calls or jumps to another wanted function; `through` is one of these */
+	/*
+	 * every path through the function calls or jumps to a wanted function; `through` is one of
+	 * these
+	 */
 	FUNCTION_THROUGH,
 	/* some code could not be analysed, or wanted_function.followed was false */
 	FUNCTION_UNKNOWN,

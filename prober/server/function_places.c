@@ -38,8 +38,8 @@ struct place_search {
 	size_t cnt;
 	struct probe_place *places;
 	/*
-	 * entered[i]: a jump may lead to an instruction of functions[i] after its entry, up to and
-	 * including the probe
+	 * entered[i]: a jump may lead into functions[i], to an instruction after its entry and not
+	 * after the probe
 	 */
 	bool *entered;
 	uint64_t scanned;
@@ -99,10 +99,11 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps into the functions after their entries, and sets `entered`. Cold
- * parts of functions contain such jumps. In stripped files, cold parts have no symbols, so it is
- * unknown where their instructions begin: all bytes that look like a jump count as a jump. Returns
- * false if the segment cannot be read, or if all segments together exceed SCAN_MAX.
+ * Searches a segment for jumps to instructions of the functions after their entries, and sets
+ * `entered`. Cold parts of functions contain such jumps. In stripped files, cold parts have no
+ * symbols, so it is unknown where their instructions begin: all bytes that look like a jump count
+ * as a jump. Returns false if the segment cannot be read, or if all segments together exceed
+ * SCAN_MAX.
  */
 static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {

@@ -22,7 +22,7 @@
 #define FILE_FOLLOWED_MAX 1000000
 #define NO_NAME SIZE_MAX
 
-/* Functions that never return. The bytes after a call of such a function are perhaps not code. */
+/* Functions that never return. The bytes after a call of such a function may not be code. */
 static const char *const tail_calls[] = {
 	"__cxa_throw",
 	"__cxa_rethrow",
@@ -71,7 +71,7 @@ static void keep_node(void *node)
 
 /*
  * Records the address of an instruction. Returns true if it was not recorded before. If there are
- * too many instructions or memory is short, sets walk->unknown and returns false.
+ * too many instructions, or if out of memory, sets walk->unknown and returns false.
  */
 static bool note_seen(struct code_walk *walk, uint64_t addr)
 {
@@ -115,7 +115,9 @@ static size_t named_as(const struct code_walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/* The target of a jump or call. If that is a PLT stub, the function to which the stub jumps. */
+/*
+ * The target of a jump or call. If the target is a PLT stub, the function to which the stub jumps.
+ */
 struct destination {
 	uint64_t addr;    /* address of the target; 0 if it is in another file or unknown */
 	const char *name; /* name of the target if it is an import; else NULL */
@@ -145,8 +147,8 @@ static bool find_stub(struct code_walk *walk, uint64_t addr, struct destination 
 }
 
 /*
- * Finds the target of the jump or call in code->insn, and overwrites code->insn. Returns false if
- * the target is unknown.
+ * Finds the target of the jump or call in code->insn. May overwrite code->insn, to read a PLT stub.
+ * Returns false if the target is unknown.
  */
 static bool find_destination(struct code_walk *walk, struct destination *ret)
 {
@@ -191,8 +193,9 @@ static bool follow_call(struct code_walk *walk)
 }
 
 /*
- * Handles an unconditional jump. If its target is unknown, it is assumed to be a tail call, unless
- * it may use a jump table: then sets walk->unknown.
+ * Handles an unconditional jump. A jump to an unknown target is assumed to be a tail call, unless
+ * it may use a jump table: then sets walk->unknown. Also sets walk->unknown if the target is in
+ * another file, whose code is not read.
  */
 static void follow_jump(struct code_walk *walk)
 {
@@ -234,7 +237,10 @@ static void note_return(struct code_walk *walk, uint64_t addr)
 		     code_file_offset(walk->code, addr), &walk->err);
 }
 
-/* Handles the instruction code->insn. Returns true if the walk is to continue at the next one. */
+/*
+ * Handles the instruction in code->insn. Returns true if the walk is to continue at the next
+ * instruction.
+ */
 static bool follow(struct code_walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;

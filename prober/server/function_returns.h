@@ -20,8 +20,9 @@ struct function_returns {
 };
 
 /*
- * All wanted functions (items), and their definitions in the file (found). If a function calls or
- * jumps to a named function, it may be one that passes every call to the named function.
+ * The named functions: all wanted functions (`items`), and their definitions in the file (`found`).
+ * If a function calls or jumps to a named function, it may be one that passes every call to the
+ * named function.
  */
 struct named_functions {
 	const struct wanted_function *items;

@@ -66,7 +66,10 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 #define JUMP 0xe9
 #define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
 
-/* Returns the FDE that contains an address, but does not begin at it; NULL if there is none. */
+/*
+ * Returns the FDE (entry of .eh_frame) that contains an address but does not begin at it; NULL if
+ * there is none.
+ */
 static const struct fde *fde_around(const struct fde_list *list, uint64_t addr)
 {
 	size_t low = 0, high = list->cnt;
@@ -87,7 +90,7 @@ struct code_bytes {
 	uint8_t *bytes;
 	size_t size;
 	uint64_t addr;
-	size_t at; /* index of the next byte at which the distance of a jump may begin */
+	size_t at; /* index from which the search for the next jump's distance continues */
 };
 
 /*
@@ -141,9 +144,8 @@ static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, cons
 }
 
 /*
- * Returns the FDE into which more jumps of `code` lead than into any other FDE; NULL if no jump
- * leads into an FDE. Does not count jumps within `code`, nor jumps to the start of an FDE, which
- * are tail calls.
+ * Returns the FDE into which the most jumps of `code` lead; NULL if no jump leads into an FDE. Does
+ * not count jumps within `code`, nor jumps to the start of an FDE, which are tail calls.
  */
 static const struct fde *most_entered(const struct fde_list *list, struct code_bytes *code)
 {

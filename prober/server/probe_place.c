@@ -42,8 +42,8 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 
 /*
  * For each register that a function may overwrite (System V ABI): the number of the argument that
- * is passed in it, or NO_ARGUMENT. 0 for all other registers. Those must have the caller's values
- * when the probe runs, since stack walks start from them.
+ * is passed in the register, or NO_ARGUMENT. 0 for all other registers, which must have the
+ * caller's values when the probe runs, since stack walks start from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,

@@ -26,10 +26,13 @@ struct python_layout {
 	uint32_t previous; /* in a frame: offset of the pointer to the caller's frame */
 	uint32_t code;     /* in a frame: offset of the pointer to the code object */
 	uint32_t instr;    /* in a frame: offset of the pointer to the instruction */
-	/* in a frame: offset of the byte that marks the outermost frame of an evaluation loop */
+	/*
+	 * in a frame: offset of the byte that is border_value in the outermost frame of an
+	 * evaluation loop
+	 */
 	uint32_t border;
 	uint8_t border_value;
-	/* the marked frame executes no code: its callee is the loop's outermost frame */
+	/* the frame with border_value executes no code: its callee is the loop's outermost frame */
 	bool border_is_empty;
 	/* in a code object: offset of co_argcount; 16 bytes after it is the first line's number */
 	uint32_t argument_cnt;
@@ -59,15 +62,18 @@ struct python_debug_offsets {
 /* True if these fields say that CPython is a free-threaded build. Such builds have other frames. */
 bool python_is_free_threaded(const struct python_debug_offsets *offsets);
 
-/* Offsets in a code object. Only that of the first line's number depends on the version. */
+/* Offsets in a code object. Only the offset of the first line number depends on the version. */
 #define CODE_FIRST_LINE(layout) ((layout)->argument_cnt + 16)
-#define CODE_LOCALS 96 /* the pointer to the names of local variables */
+#define CODE_LOCALS 96 /* offset of the pointer to the names of local variables */
 #define CODE_PATH 112
 #define CODE_SHORT_NAME 120
 #define CODE_NAME 128
 #define CODE_LINES 136
 
-/* Maximum number of characters of a name or path, and of bytes of a table of lines. */
+/*
+ * Maximum number of characters of a name or path (STRING_MAX), and of bytes of a line table
+ * (LINES_MAX).
+ */
 #define STRING_MAX 4096
 #define LINES_MAX (1U << 20)
 
