@@ -14,8 +14,8 @@
 #include <cpuid.h>
 
 /*
- * Indexes of registers in a record, which begins like struct user_regs_struct: the registers up to
- * ss, then the bases of fs and gs.
+ * Indexes of registers in struct memleak_thread_record. The record begins like struct
+ * user_regs_struct: the registers up to ss, then the bases of fs and gs.
  */
 enum {
 	R15 = 0,
@@ -156,8 +156,8 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 }
 
 /*
- * Skips x87, SSE or later state if the bits for this state in the header of the XSAVE area are all
- * clear: the area then has stale values for it.
+ * Skips x87, SSE or later state whose bits in the header of the XSAVE area are all clear: the area
+ * then contains stale values of this state.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
@@ -178,8 +178,8 @@ size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 #elif defined(__aarch64__)
 
 /*
- * Indexes of registers in a record: those of struct user_pt_regs, followed by TPIDR_EL0, x0 before
- * the system call, and the system call number.
+ * Indexes of registers in struct memleak_thread_record: the registers of struct user_pt_regs, then
+ * TPIDR_EL0, x0 before the system call, and the system call number.
  */
 enum { X0 = 0, X8 = 8, SP = 31, PC = 32, ORIG_X0 = 35, CALL = 36 };
 
@@ -237,8 +237,9 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * The kernel rewinds any system call that it restarts on its own before a tracer sees the thread.
- * For other calls, only the record of the BPF program has the original x0.
+ * If the kernel restarts a system call on its own, it resets the registers before the tracer sees
+ * the thread, so such a call is not recognised here. The original x0 of any other call is only in
+ * the record of the BPF program (`before`).
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
@@ -254,7 +255,7 @@ void registers_begin_again(__u64 *registers, const __u64 *before)
 
 const unsigned int registers_vector_note = NT_FPREGSET;
 
-/* Enough for 32 registers of 16 bytes and for 32 SVE registers of up to 256 bytes. */
+/* Enough for 32 SVE registers of up to 256 bytes plus 32 registers of 16 bytes. */
 uint32_t registers_vector_bytes(void)
 {
 	return 512 + 32 * 256;

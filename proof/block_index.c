@@ -13,7 +13,7 @@
 
 /*
  * Maximum gap between two blocks of a cluster, in bytes. Indexing such a gap costs less than
- * another cluster.
+ * starting a new cluster.
  */
 #define GAP_BYTES (1ULL << 20)
 
@@ -63,9 +63,9 @@ static int find_clusters(struct block_index *index, size_t *ret_grains)
 }
 
 /*
- * Returns a bitmap of the addresses in the grain at which a block begins; 0 if any block of the
- * grain is unaligned. block: first block that may begin in the grain; *ret_next: first block that
- * begins after the grain.
+ * Returns a bitmap with one bit per aligned address of the grain, set if a block begins there; 0 if
+ * any block of the grain is unaligned. block: first block that may begin in the grain; *ret_next:
+ * first block that begins after the grain.
  */
 static uint32_t begins_in(const struct block_index *index, uint64_t grain, uint32_t block,
 			  uint32_t *ret_next)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Census of glibc's heap from memory alone: which chunks are used, which are free, and which belong
- * to the allocator. Needs no symbols, so static and stripped programs work; does not see blocks of
- * other allocators.
+ * to the allocator. Needs no symbols, so it works for static and stripped programs. Does not see
+ * blocks of other allocators.
  *
  * A chunk counts as free only if it is in a free list that was followed from its head, or in a free
- * list whose links are all consistent. A free chunk may be counted as used if, at the moment of the
- * picture, a thread was freeing it, or was changing the thread cache that contains it.
+ * list whose links are all consistent. So a free chunk may be counted as used if, while memory was
+ * read, a thread was freeing it or changing the thread cache that contains it.
  */
 #ifndef PROOF_CENSUS_H
 #define PROOF_CENSUS_H
@@ -20,8 +20,8 @@
 #include "proof/memory.h"
 
 /*
- * The address range of a heap. In `census.heaps`, it consists only of visited chunks and gaps, with
- * their size fields.
+ * An address range of a heap. In `census.heaps`, it contains only chunks that were visited, with
+ * their headers, and gaps.
  */
 struct heap_range {
 	uint64_t start;
@@ -59,8 +59,8 @@ struct census {
 	 */
 	size_t cut_cnt;
 	/*
-	 * sums by enum chunk_state, of all chunks but those counted in `mapped`; `gaps` is for
-	 * CHUNK_UNREAD
+	 * one sum for each enum chunk_state, without the chunks counted in `mapped`; `gaps` is the
+	 * sum for CHUNK_UNREAD
 	 */
 	struct census_sum used, free_, own, gaps;
 	/* sum of used chunks that have a mapping of their own */

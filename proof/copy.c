@@ -16,8 +16,8 @@
 #define TRIES 8
 
 /*
- * Interval in microseconds between checks for ended copies, while ENDED_COPIES_MAX copies are
- * ending.
+ * Interval in microseconds between checks whether a killed copy has ended, if ENDED_COPIES_MAX
+ * killed copies still exist.
  */
 #define REAP_US 1000
 
@@ -71,7 +71,7 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 	return err;
 }
 
-/* Chooses as the parent the first stopped thread that can make system calls for memleak. */
+/* Chooses the parent: the first stopped thread that can make system calls for memleak. */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
 	const struct stopped_thread *thread = NULL;
@@ -123,8 +123,8 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
 	/*
-	 * If `ended` is full, wait until one of its copies has ended: freeing its memory takes
-	 * time.
+	 * If `ended` is full, wait until one of its copies has ended, which takes time because the
+	 * kernel frees its memory.
 	 */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);

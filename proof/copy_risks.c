@@ -23,7 +23,10 @@
 /* Options with which wait4() and waitid() also return children without an exit signal. */
 #define WAITS_FOR_ALL ((uint32_t)__WALL | (uint32_t)__WCLONE)
 
-/* Assumes that the process writes to at most 1/WRITTEN_PART of its memory while the copy exists. */
+/*
+ * WRITTEN_PART: the process is expected to write to at most 1/WRITTEN_PART of its memory while the
+ * copy exists.
+ */
 #define WRITTEN_PART 4
 
 static bool waits_for_all(const struct memleak_thread_record *thread)
@@ -32,8 +35,8 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	uint64_t options = 0;
 
 	/*
-	 * A thread that traces other threads usually calls wait4() with __WALL, so expect such a
-	 * call even if the thread is in none now.
+	 * Threads that trace other threads usually call wait4() with __WALL. Assume that this
+	 * thread does so during the copy, even if it is in no system call now.
 	 */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;

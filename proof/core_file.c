@@ -25,7 +25,10 @@
  */
 #define ADDRESSES_END (1ULL << 56)
 
-/* Maximum program headers, far above the kernel's default limit of 65,530 mappings per process. */
+/*
+ * Maximum number of program headers, far above the kernel's default limit of 65,530 mappings per
+ * process.
+ */
 #define HEADERS_MAX (1 << 22)
 #define HEADERS_AT_ONCE 256
 
@@ -178,8 +181,8 @@ static int read_header(struct core_file *core, Elf64_Ehdr *ret)
 }
 
 /*
- * Reads the number of program headers. A number of more than 16 bits is in the first section
- * header.
+ * Reads the number of program headers. If the number does not fit into 16 bits, it is in the first
+ * section header.
  */
 static int count_headers(const struct core_file *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
@@ -303,8 +306,8 @@ static void sort_segments(struct core_file *core)
 }
 
 /*
- * Offsets in the string `names` of make_maps(), which is stored after the paths of files: an empty
- * name, then "[vdso]", then "[stack]".
+ * Offsets of "[vdso]" and "[stack]" in the string `names` of make_maps(), which begins with an
+ * empty name. make_maps() puts this string after the paths of files.
  */
 #define VDSO_AT 1
 #define STACK_AT 8
@@ -318,8 +321,8 @@ struct piece {
 };
 
 /*
- * Cuts a piece where the range [start, end) begins or ends, whichever comes first inside the piece.
- * True if the range contains the start of the piece.
+ * Shortens the piece so that it ends where the range [start, end) begins or ends, whichever comes
+ * first inside the piece. True if the range contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Presents a core file, written by the kernel or by gcore, as a picture of its process. Supports
- * 64-bit ELF for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the
- * structure of the whole file, but its content may still be forged. Does not read the files that
- * the process had mapped.
+ * Gives access to the memory, mappings and threads in a core file written by the kernel or by
+ * gcore. Supports 64-bit ELF for x86-64 and aarch64. Keeps only the headers and notes in memory.
+ * Checks the structure of the whole file, but its content may still be forged. Does not read the
+ * files that the process had mapped.
  *
  * A core does not say whether a mapping was shared or private. The registers of threads show where
  * stacks are, but nothing shows the use of other anonymous memory, not even which memory is the
- * heap. For file mappings that were not written to, it has neither permissions nor content.
+ * heap. For file mappings that were not written to, a core contains neither permissions nor
+ * content.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H

@@ -22,7 +22,7 @@
 #define NOTE_BYTES_MAX (64 << 20)
 #define NOTE_NAME_MAX 16
 
-/* Offsets and sizes in elf_prstatus and elf_prpsinfo. They are equal on all 64-bit machines. */
+/* Offsets and sizes in elf_prstatus and elf_prpsinfo, which are equal on all 64-bit machines. */
 #define STATUS_SIGNAL 12
 #define STATUS_PID 32
 #define STATUS_REGISTERS 112
@@ -102,7 +102,10 @@ static uint32_t half_at(const unsigned char *bytes, size_t at)
 	return half;
 }
 
-/* Adds the words that are not 0: zeros are not pointers, and most vector registers are zero. */
+/*
+ * Adds the nonzero words of a register set to the thread: zeros are not pointers, and most vector
+ * registers are zero.
+ */
 static int add_words(struct thread_state *thread, const unsigned char *bytes, size_t len)
 {
 	size_t cnt = 0, all = len / sizeof(uint64_t);
@@ -122,7 +125,7 @@ static int add_words(struct thread_state *thread, const unsigned char *bytes, si
 	return 0;
 }
 
-/* Adds a thread for a note NT_PRSTATUS, the first of the notes of each thread. */
+/* Adds a thread. Called for NT_PRSTATUS, which is the first note of each thread. */
 static int add_thread(struct core_notes *notes, const struct machine *machine,
 		      const struct note *note)
 {
@@ -362,13 +365,16 @@ static int next_note(struct core_notes *notes, const struct machine *machine, in
 	if (got < (ssize_t)sizeof(header))
 		return got < 0 ? (int)got : 0;
 	name_bytes = padded(header.n_namesz);
-	/* Stop at zeros, which look like a note without a name, and at a note that is too long. */
+	/*
+	 * Stop at zeros, which look like a note without a name, and at a note that extends beyond
+	 * the end of the notes.
+	 */
 	if (!name_bytes || sizeof(header) + name_bytes + header.n_descsz > left) {
 		notes->odd = true;
 		return 0;
 	}
 	*len = sizeof(header) + name_bytes + padded(header.n_descsz);
-	/* Skip a note that is larger than all notes that are used here. */
+	/* Skip a note that is too large to be of a kind that is used here. */
 	if (name_bytes > NOTE_NAME_MAX || header.n_descsz > NOTE_BYTES_MAX)
 		return 0;
 	return read_note(notes, machine, fd, at + sizeof(header), &header);

@@ -49,7 +49,7 @@ struct core_notes {
 	bool odd;            /* true if invalid notes were skipped */
 };
 
-/* True if notes of this machine (e_machine) are supported. */
+/* True if notes of this machine type (e_machine) are supported. */
 bool core_notes_know(unsigned int machine);
 /* Returns the pointer bits that this machine ignores. */
 uint64_t core_notes_ignored_bits(unsigned int machine);

@@ -10,8 +10,8 @@
 #include "report/snapshot.h"
 
 /*
- * Sorts the blocks of `heap`. Fills in the reachability of each site in `snap`, and the totals. A
- * block marked definite counts as lost without a second proof, because a core does not change.
+ * Sorts the blocks of `heap`. Fills in the reachability of each site in `snap`, and the totals. All
+ * definite blocks (marks.h) count as lost without a second proof, because a core does not change.
  * Returns 0, -ECANCELED if stop() returned true, or another negative errno; on failure, all sites
  * remain without reachability.
  */

@@ -74,7 +74,7 @@ static bool watch_thread(pid_t tid)
 	return true;
 }
 
-/* Traces a thread of the process other than `but` that is alive. False if there is none. */
+/* Traces a living thread of the process, other than `but`. False if there is none. */
 static bool watch_another(pid_t but)
 {
 	struct dirent *entry;

@@ -17,8 +17,8 @@
 int end_watch_begin(pid_t pid, int fd);
 
 /*
- * True if this module traces the thread. Another module that stops such a thread must not detach
- * from it, but call end_watch_go_on().
+ * True if this module traces the thread. Another module that stops such a thread must resume it by
+ * end_watch_go_on() instead of detaching from it.
  */
 bool end_watch_is(pid_t tid);
 /*
@@ -28,8 +28,8 @@ bool end_watch_is(pid_t tid);
 pid_t end_watch_at_end(pid_t pid);
 
 /*
- * Handles pending ptrace events of the watched thread. While another module keeps this thread
- * stopped, it has no events.
+ * Handles pending ptrace events of the watched thread. The thread has no events while another
+ * module keeps it stopped.
  */
 void end_watch_poll(void);
 

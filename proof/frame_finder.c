@@ -12,7 +12,10 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum number of slots (addresses on stacks) to look up per picture, and of unwinds per slot. */
+/*
+ * Maximum number of slots (addresses on stacks) to look up per picture; also the maximum number of
+ * unwinds per slot.
+ */
 #define SLOTS_MOST 8
 #define TRIES_MOST 4
 
@@ -91,7 +94,7 @@ static uint64_t word_at(const struct unwind_copy *copy, size_t at)
 }
 
 /*
- * Returns a return address of the function whose frame contains the first word above the copy; 0 if
+ * Returns a return address in the function whose frame contains the first word above the copy; 0 if
  * this function is not found, e.g. because the word is above all frames.
  */
 static uint64_t walk(struct frame_finder *finder, const struct walker_code_space *space,

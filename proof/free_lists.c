@@ -15,8 +15,8 @@
 #define HIDING_SHIFT 12
 
 /*
- * Number of steps along lists that are allowed in addition to four steps per chunk: some lists are
- * followed more than once, and some lists contain chunks of unknown heaps.
+ * Number of steps that are allowed along all lists together, on top of four steps per chunk: some
+ * lists are followed more than once, and some lists contain chunks of unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
 
@@ -162,8 +162,8 @@ static struct list list_of(const struct thread_cache *cache, size_t bin, bool hi
 
 /*
  * True if the number of chunks found in the list of a bin matches the count in the thread cache.
- * *room: if counts_room is set, the maximum length of a list, which the call for bin 0 sets; so
- * call this in ascending order of bins.
+ * *room: maximum length of a list, used only if counts_room is set. The call for bin 0 sets *room,
+ * so it must come first.
  */
 static bool count_fits(const struct thread_cache *cache, size_t bin, size_t found, size_t *room)
 {

@@ -19,12 +19,14 @@ struct hanging_sums {
 };
 
 /*
- * Adds a block of the site with index `site`, which hangs from a block of the site with index
- * `head`. Returns 0 or -ENOMEM.
+ * Adds a block that hangs from a lost block. site: index of the block's site; head: index of the
+ * lost block's site. Returns 0 or -ENOMEM.
  */
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 
-/* Copies the sums to the snapshot whose sites the indexes refer to. Returns 0 or -ENOMEM. */
+/*
+ * Copies the sums to `snap`. The indexes in the sums are those of its sites. Returns 0 or -ENOMEM.
+ */
 int hanging_sums_fill(const struct hanging_sums *sums, struct snapshot *snap);
 
 void hanging_sums_deinit(struct hanging_sums *sums);

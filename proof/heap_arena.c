@@ -26,10 +26,13 @@
 #define ARENA_WORDS (SYSTEM_AT + 2)
 #define OWN_WORDS (RING_AT + 4)
 
-/* Maximum main arenas: one for each copy of the C library, including those of dlmopen(). */
+/*
+ * Maximum number of main arenas: there is one for each copy of the C library, including copies
+ * loaded by dlmopen().
+ */
 #define MAIN_ARENAS_MAX 16U
 
-/* Maximum bytes of file data to search. */
+/* Maximum number of bytes of file data to search. */
 #define SCAN_BYTES_MAX (4ULL << 30)
 
 /*

@@ -20,15 +20,15 @@
 #define HEAP_BYTES_MAX (1ULL << 40)
 
 /*
- * Maximum number of adjacent fence chunks. There are more than two if the break is moved again
- * while the top chunk is hardly larger than a header.
+ * Maximum number of adjacent fence chunks. There are more than two if the program break is moved
+ * again while the top chunk is hardly larger than a header.
  */
 #define FENCES_MAX 3U
 
 /*
- * Number of consistent chunks after which a walk that began at an uncertain address tolerates an
- * inconsistent chunk, if memory changes while it is read. Also the number of chunks that must look
- * plausible at the address where the walk then continues.
+ * Number of chunks that must be consistent before a walk from an uncertain address tolerates an
+ * inconsistent chunk; it does so only if memory changes while it is read. Also the number of chunks
+ * that must look plausible where such a walk continues.
  */
 #define TRIAL_CHUNKS 16U
 
@@ -103,7 +103,9 @@ bool heap_map_is_gap(const struct heap_map *map, uint64_t addr)
 	return upto && addr < heap_map_next(map, map->gaps[upto - 1] + 1);
 }
 
-/* The chunk that the walk has read last. The next header says whether it is free. */
+/*
+ * The chunk that the walk has read last. The header of the chunk after it says whether it is free.
+ */
 struct heap_walk {
 	uint64_t addr, size;
 	uint64_t next, prev; /* next and previous pointer in a free list, if the chunk is free */
@@ -113,8 +115,8 @@ struct heap_walk {
 
 /*
  * True if the walk may continue after an inconsistent chunk: memory changes while it is read, and
- * the chunks so far show that the walk began at a chunk. In a heap with a heap_info, which says
- * where chunks begin, one chunk is enough; otherwise TRIAL_CHUNKS are needed.
+ * enough consistent chunks came before to show that the walk began at a chunk. One is enough in a
+ * heap with a heap_info, which says where chunks begin; otherwise, TRIAL_CHUNKS are needed.
  */
 static bool may_be_torn(const struct heap_map *map, const struct heap_reader *reader)
 {
@@ -215,7 +217,9 @@ static bool is_sound(const struct heap_map *map, uint64_t addr, uint64_t head, u
 	       size >= CHUNK_MIN && size <= limit - addr - CHUNK_HEADER;
 }
 
-/* True if TRIAL_CHUNKS plausible chunks, or fewer up to the limit, begin at addr. */
+/*
+ * True if TRIAL_CHUNKS plausible chunks begin at addr, or fewer plausible chunks up to the limit.
+ */
 static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 		    uint64_t limit)
 {
@@ -234,8 +238,8 @@ static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint
 }
 
 /*
- * True if the last chunk reaches or crosses the limit because the heap continues beyond the limit,
- * where memory is not readable (HEAP_END_CUT).
+ * True if the chunk at addr reaches or crosses the limit, and the heap may continue in unreadable
+ * memory beyond the limit (HEAP_END_CUT). head: size and flags of the chunk.
  */
 static bool is_cut(enum heap_end end, uint64_t addr, uint64_t head, uint64_t limit)
 {
@@ -330,7 +334,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 	return map->torn ? 0 : -EILSEQ;
 }
 
-/* Frees the unused end of a bitmap, beyond the bit of the end of the run. */
+/* Frees the part of a bitmap that is beyond the end of the run. */
 static void shrink(struct heap_map *map, uint64_t **bits)
 {
 	uint64_t *smaller = realloc(*bits, bit_words(map, map->tail) * sizeof(**bits));

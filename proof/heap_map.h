@@ -72,9 +72,9 @@ struct heap_map {
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
 	/*
-	 * Start addresses of gaps, ascending. A gap is memory between two runs of consistent chunks
-	 * whose own chunks do not fit together. All functions but heap_map_is_gap() treat a gap as
-	 * a used chunk.
+	 * Start addresses of gaps, ascending. A gap is memory between consistent chunks in which
+	 * the walk found no chunks that fit together. All functions but heap_map_is_gap() treat a
+	 * gap as a used chunk.
 	 */
 	uint64_t *gaps;
 	size_t gap_cnt, gap_cap;

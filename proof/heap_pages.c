@@ -42,8 +42,8 @@ static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
 }
 
 /*
- * Adds a range of bytes, which are all live or all free. Pages with free bytes are counted as
- * pinned: they cannot be returned to the kernel.
+ * Adds a range of bytes, which are all live or all free. By default, the free bytes of a page with
+ * such a range are counted as pinned: the page cannot be returned to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
 		      uint32_t owner)
@@ -102,10 +102,7 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 		add_free(pages, behind_header, end, RSS_TRIMMABLE);
 		break;
 	case CHUNK_OWN:
-		/*
-		 * A chunk in this state that is as large as a page must be a top chunk: all others
-		 * are smaller.
-		 */
+		/* In this state, all chunks but top chunks are smaller than a page. */
 		if (chunk->size < pages->page_size)
 			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true,
 				  HEAP_PAGE_NO_OWNER);

@@ -13,13 +13,14 @@
 
 /* Maximum number of chunks that are, in whole or in part, on a page of 64 KiB */
 #define HEAP_PAGE_OWNERS_MAX 2049
-/* Owner of used chunks that belong to nobody, such as the allocator's own structures. */
+/* Owner value of used chunks without an owner, such as the allocator's own structures. */
 #define HEAP_PAGE_NO_OWNER UINT32_MAX
 
 struct heap_page {
 	uint64_t addr;       /* address of the page; 0 if no page is being counted */
 	uint64_t live_bytes; /* number of bytes in used chunks */
-	enum rss_part rest;  /* kind of all bytes of the page that are not live */
+	/* kind under which all bytes of the page that are not live are counted */
+	enum rss_part rest;
 	/* Owners of the used chunks on the page, as passed to heap_pages_add(). */
 	uint32_t owners[HEAP_PAGE_OWNERS_MAX];
 	size_t owner_cnt;

@@ -17,8 +17,8 @@
 #include "proof/roots.h"
 
 /*
- * Bits per digit of the radix sort. With 64 buckets, one page per bucket is being filled at a time,
- * and the TLB has an entry for each of these pages.
+ * Number of bits per digit of the radix sort. With 64 buckets, the sort writes to at most 64 pages
+ * at a time, so the TLB has an entry for each of these pages.
  */
 #define DIGIT_BITS 6
 #define DIGIT_CNT (1U << DIGIT_BITS)
@@ -26,7 +26,7 @@
 /* Maximum length of a holder chain. */
 #define CHAIN_MOST 1000000
 
-/* Maximum number of blocks for which insertion sort is used, because it is faster. */
+/* Maximum number of blocks to sort by insertion sort, which is faster for few blocks. */
 #define FEW 32
 
 static void sort_few(struct heap_block *blocks, size_t cnt)
@@ -47,8 +47,8 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 }
 
 /*
- * Returns the position of the lowest bit of the most significant digit for the radix sort. All bits
- * above this digit are equal in all addresses. cnt is not 0.
+ * Returns the position of the lowest bit of the first digit for the radix sort. The bits above this
+ * digit are equal in all addresses. cnt must not be 0.
  */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {
@@ -159,7 +159,10 @@ struct older_blocks {
 	size_t cap;
 	struct root_ranges own; /* ranges of the allocator's own data */
 	struct heap_census census;
-	/* sum of the judged tracked blocks that are inside chunks */
+	/*
+	 * sum of the tracked blocks that are inside chunks, without unjudged ones (see
+	 * add_judged())
+	 */
 	struct reach_sum judged_inside;
 };
 
@@ -228,9 +231,9 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Joins the ranges of heaps with those of the allocator's data outside heaps, which must not be
- * roots. A list head, for example, has a pointer to a free chunk. This pointer is an address in the
- * block before the chunk, since the chunk's first word belongs to that block.
+ * Joins the ranges of heaps with those of the allocator's data outside heaps. Neither may be roots.
+ * For example, a list head has a pointer to a free chunk, and the first word of this chunk belongs
+ * to the block before it: as a root, the list head would make that block reachable.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)

@@ -53,9 +53,9 @@ struct heap_picture {
 };
 
 /*
- * Makes the proof of one heap. Sorts the heap's blocks, and adds blocks from before tracing began
- * to them. The blocks must outlive ret. Returns 0, -ECANCELED if stop() returned true, or another
- * negative errno.
+ * Makes the proof of one heap. Sorts the heap's blocks, and adds to them the blocks that were
+ * allocated before tracing began. The blocks must outlive ret. Returns 0, -ECANCELED if stop()
+ * returned true, or another negative errno.
  */
 int heap_proof_init(const struct heap_picture *picture, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct heap_proof *ret);

@@ -75,8 +75,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * Adds the parts of an unknown range that no map covers. *at: index of the first map to check; call
- * with ascending ranges.
+ * Adds those parts of an unknown range that no map covers. *at: index of the first map to check,
+ * which is advanced; so call this for ranges in ascending order.
  */
 static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
 {
@@ -158,7 +158,10 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 {
 	size_t below = bisect_below(set->maps, set->cnt, start, end);
 
-	/* A map with a heap_info begins before map->start, by which the maps were searched. */
+	/*
+	 * bisect_below() compares only map->start. A map with a heap_info begins before that, so
+	 * also check the next map.
+	 */
 	return (below && set->maps[below - 1].end > start) ||
 	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);
 }

@@ -15,13 +15,13 @@
 #include "proof/root_kind.h"
 
 /*
- * Number of sites with the most bytes for which holders are found. Holders are also found for this
+ * Number of sites for which holders are found: this number of sites with the most bytes, and this
  * number of sites with the most growth.
  */
 #define SITES_MOST 64
 /*
- * Maximum number of holders shown per chain, and maximum number of blocks to follow in search of
- * the root of a chain.
+ * LINKS_MOST: maximum number of holders shown per chain. STEPS_MOST: maximum number of blocks to
+ * follow from a block to the root of its chain.
  */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
@@ -57,7 +57,7 @@ static uint64_t vote_of(const struct holders *holders, uint32_t block)
 
 	if (holder & MARKS_SLOT)
 		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
-	/* If the holder is unjudged, this value includes HEAP_BLOCK_UNJUDGED. */
+	/* For an unjudged holder, this value includes the flag HEAP_BLOCK_UNJUDGED. */
 	return holders->proof->blocks[holder].site;
 }
 
@@ -167,7 +167,10 @@ struct chain {
 	/* slot of the root, with the pointer to the last block of the chain; 0 if unknown */
 	uint64_t slot;
 	bool is_likely; /* true if retrace_run() has inferred some holders of the chain */
-	/* place whose search found the slot; NULL if no search was needed */
+	/*
+	 * place (retrace.h) from which retrace_run() found `slot`; NULL if `slot` was found without
+	 * it
+	 */
 	const struct retrace_place *place;
 };
 
@@ -298,11 +301,11 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the sites with `order`, and chooses the first SITES_MOST of them. For each, adds the place
- * where retrace_run() begins. In a Python process, this is a block of the site, because each object
- * on the way to the root may have a name. In other processes, it is the last block in the chain of
- * holders of a block of the site, and is added only if the root that points to this last block does
- * not identify an owner.
+ * Sorts the sites with `order`, and chooses the first SITES_MOST of them. For each, adds the places
+ * from which retrace_run() searches. In a Python process, the search begins at a block of the site,
+ * because each object on the way to the root may have a name. In other processes, it begins at the
+ * last block in the chain of holders of a block of the site, but only if the pointer to this last
+ * block is in memory that does not identify an owner.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))

@@ -32,9 +32,10 @@ struct link {
 
 struct links {
 	/*
-	 * For each block: its link, if it has exactly one link and this link leads to the start of
-	 * a block. Otherwise LINKS_NONE; LINKS_UNREAD if the block must be read; or LINKS_MANY with
-	 * the position of the block's links in `chunks`.
+	 * For each block, one of four values. If the block has exactly one link, and this link
+	 * leads to the start of a block: the link itself. LINKS_NONE: no links. LINKS_UNREAD: the
+	 * block must be read. Otherwise: LINKS_MANY with the position of the block's links in
+	 * `chunks`.
 	 */
 	uint32_t *first;
 	uint32_t **chunks; /* links of blocks with LINKS_MANY */

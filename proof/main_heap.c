@@ -14,9 +14,10 @@
 #define TRIAL_CHUNKS 16U
 
 /*
- * Limits of the search for starts of runs: maximum number of addresses to check; of page reads in
- * total, which take 1 to 2 µs each; of page reads for one mapping that may have no run; and of
- * addresses that look like starts of runs but prove not to be.
+ * Limits of the search for starts of runs. PLACES_MAX: number of addresses to check.
+ * PAGE_READS_MAX: number of page reads, which take 1 to 2 µs each. MAPPING_PAGE_READS_MAX: number
+ * of page reads in one mapping that may have no run. FALSE_RUNS_MAX: number of addresses that look
+ * like the start of a run but prove not to be one.
  */
 #define PLACES_MAX (1ULL << 26)
 #define PAGE_READS_MAX (1ULL << 18)

@@ -35,8 +35,10 @@
 #define SHARE 1024
 
 /*
- * How a block was reached so far: not at all; by an interior pointer from a reachable block or
- * root; by way of such a pointer (second pass); or by pointers to starts of blocks alone.
+ * How a block was reached so far, worst first. REACHED_INSIDE: by an interior pointer in a root or
+ * in a reachable block. REACHED_POSSIBLE: the second pass sets this for blocks with REACHED_INSIDE,
+ * and for all blocks that it reaches from these. REACHED_REACHABLE: by pointers to starts of blocks
+ * alone.
  */
 enum reached_how { REACHED_NOT, REACHED_INSIDE, REACHED_POSSIBLE, REACHED_REACHABLE };
 
@@ -194,7 +196,9 @@ static void reach(struct crew *crew, struct worker *worker, struct link link, ui
 		push(crew, worker, link.block);
 }
 
-/* Must be inlined: otherwise gcc assumes that the function has no effect, and removes the call. */
+/*
+ * Must be inlined: otherwise gcc assumes that this function has no effect, and removes calls of it.
+ */
 static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
 {
 	__builtin_prefetch(&crew->reached_as[block], 1);
@@ -397,8 +401,8 @@ static bool is_narrow(const struct crew *crew)
 }
 
 /*
- * Runs small rounds with one worker until a round is large, or nothing new is reached: several
- * threads would only wait for each other.
+ * Runs rounds with one worker until a round is large, or nothing new is reached. In small rounds,
+ * several threads would mostly wait for each other.
  */
 static int follow_alone(struct crew *crew)
 {

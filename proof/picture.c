@@ -20,8 +20,8 @@ struct picture_taker {
 	struct tracer *tracer;
 	bool is_busy;
 	/*
-	 * eventfd that is signalled at the end of the watched process, -1 if there is no such
-	 * process
+	 * eventfd that is signalled when the watched process has stopped at its exit, -1 if no
+	 * process is watched
 	 */
 	int end_fd;
 	pid_t watched; /* pid of the process whose end is watched, 0 if there is none */

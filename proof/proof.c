@@ -24,15 +24,15 @@
 #include "proof/root_kind.h"
 
 /*
- * Margin in nanoseconds for the resolution of the allocation times of blocks. The resolution is the
- * kernel's tick, at most 10 ms.
+ * Margin for comparing the allocation times of blocks with the time of a picture, in nanoseconds.
+ * Allocation times have the resolution of the kernel's tick, at most 10 ms.
  */
 #define MARGIN_NS 30000000ULL
 
 /*
  * Maximum number of picture takers. A taker can have only one process stopped or copied at a time,
- * so one report has at most this number of proofs of processes with running threads. The next
- * report continues with the remaining processes.
+ * so this is also the maximum number of processes with running threads that one report can prove.
+ * The next report continues with the remaining processes.
  */
 #define TAKERS_MAX 4
 
@@ -66,12 +66,12 @@ struct loss_history {
 struct proof {
 	struct picture_taker *takers[TAKERS_MAX];
 	size_t taker_cnt;
-	/* index of the process with which proof__begin() begins, modulo the number of processes */
+	/* index of the first process for the next proof__begin(), modulo the number of processes */
 	size_t next;
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
 	bool saw_end;  /* true if a picture of the watched process was taken at its exit */
 	struct picture **pictures;
-	uint32_t *images; /* image number of the process in each picture */
+	uint32_t *images; /* for each picture, the image number of its process */
 	size_t picture_cnt;
 	size_t asked_cnt; /* number of processes of which a picture was requested */
 	bool wants_census;
@@ -199,8 +199,8 @@ static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, u
 }
 
 /*
- * Returns a time: only blocks allocated before it are judged. At the exit of a process, these are
- * all blocks.
+ * Returns the time before which a block must have been allocated to be judged. At the exit of a
+ * process, all blocks are judged.
  */
 static uint64_t judged_before_ns(const struct picture *picture)
 {
@@ -327,7 +327,7 @@ static int add_blocks(struct finishing *finishing, const struct heap_proof *heap
 	return err;
 }
 
-/* Stores the addresses of the definite blocks for the next proof. */
+/* Stores the addresses of the definite blocks, for comparison with the next proof. */
 static int keep_definite(const struct heap_proof *heap, struct definite *ret)
 {
 	uint64_t *addrs;
@@ -386,8 +386,8 @@ static void add_census(struct heap_census *census, const struct picture *picture
 }
 
 /*
- * True if the picture can still be read to find names. False if threads are stopped: they must not
- * stay stopped just for names.
+ * True if memory is unchanged since the picture, so that it can still be read to find names. False
+ * if threads are stopped: they must not stay stopped just for names.
  */
 static bool lasts(void *arg)
 {
@@ -574,8 +574,8 @@ static int prove_heaps(struct finishing *finishing)
 		err = prove_heap(finishing, proof->pictures[i], proof->images[i],
 				 heap ? heap : &none);
 		/*
-		 * If the snapshot has no heap of the process, `none` may have blocks from before
-		 * tracing began, which the census has found.
+		 * Without a heap in the snapshot, `none` was used. It may now have blocks from
+		 * before tracing began, which the census has found.
 		 */
 		free(none.blocks);
 		if (err == -ECANCELED || err == -ENOMEM)

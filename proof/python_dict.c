@@ -36,7 +36,7 @@ bool python_keys_read(const struct memory *memory, uint64_t addr, struct python_
 	     head.log2_index_bytes > LOG2_SHARED_INDEX_BYTES_MAX))
 		return false;
 	/*
-	 * An entry contains the hash of its key only if some keys may be other objects than
+	 * The entries contain the hashes of the keys only if keys may be other objects than
 	 * strings.
 	 */
 	hash_bytes = head.kind == PYTHON_KEYS_GENERAL ? WORD : 0;

@@ -55,9 +55,10 @@
 #define MORE_MIN 16U
 
 /*
- * For one class, the report shows a place in the program's source. This class must have grown by at
- * least 1/OBJECTS_PER_PLACE of the number of objects by which any class grew most. The places of at
- * most PLACES_MAX classes are read.
+ * Limits of the search for the one class whose place in the program's source the report shows.
+ * OBJECTS_PER_PLACE: this class must have grown by at least 1/OBJECTS_PER_PLACE of the number of
+ * objects by which any class grew most. PLACES_MAX: maximum number of classes whose places are
+ * read.
  */
 #define OBJECTS_PER_PLACE 8U
 #define PLACES_MAX 8U
@@ -92,12 +93,12 @@ struct places {
 	size_t items;
 };
 
-/* The count of the objects of a class, or of those objects of a class that share their code. */
+/* Counts the objects of one class, or those objects of one class that have the same code. */
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	struct places places;
 	enum python_code_kind code_kind;
-	uint32_t cookie; /* python_code_cookie() of the code that the objects share */
+	uint32_t cookie; /* python_code_cookie() of the code that the objects have in common */
 	bool may_have_methods;
 	uint32_t distance; /* where most of the objects are suspended: see struct python_code */
 	uint64_t votes;    /* lead of `distance` in this reading (Boyer-Moore majority vote) */
@@ -299,8 +300,8 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 }
 
 /*
- * Returns the key of objects in the table python_heap.codes. It includes the kind, because a
- * function and the coroutines that it returned have the same code.
+ * Returns the key in the table python_heap.codes for objects with this code. The key includes the
+ * kind, because a function and the coroutines that it returned have the same code.
  */
 static uint64_t key_of_code(uint64_t code, enum python_code_kind kind)
 {
@@ -342,8 +343,8 @@ static void vote(struct counted_class *class, uint32_t distance)
 }
 
 /*
- * Returns the count to which an object belongs: functions, generators and coroutines are counted by
- * their code instead of their class.
+ * Returns the element that counts an object: that of its code for functions, generators and
+ * coroutines, else that of its class.
  */
 static struct counted_class *by_code(struct reading *reading, struct counted_class *class,
 				     const uint64_t *object, size_t word_cnt)
@@ -510,7 +511,10 @@ static int read_chunks(struct reading *reading)
 
 	if (!err)
 		err = census_take(reading->memory, visit_chunk, reading, &census);
-	/* If an arena was skipped, its objects would seem to be new in the next reading. */
+	/*
+	 * Discard a reading in which an arena was skipped: otherwise the objects in this arena
+	 * would seem to be new in the next reading.
+	 */
 	if (!err && census.skipped_cnt)
 		err = -EAGAIN;
 	census_deinit(&census);
@@ -564,7 +568,7 @@ static bool has_objects(const struct reading *reading, uint64_t key, struct coun
 	return class->count || class->first_count;
 }
 
-/* Removes those classes from a table for which is_kept() returns false. Returns 0 or -ENOMEM. */
+/* Removes from a table the classes for which is_kept() returns false. Returns 0 or -ENOMEM. */
 static int drop_classes(struct hash_map *classes, const struct reading *reading,
 			bool (*is_kept)(const struct reading *reading, uint64_t key,
 					struct counted_class *class))
@@ -647,10 +651,7 @@ struct grown {
 	uint64_t key;
 };
 
-/*
- * The growing classes for which rank() returns the highest numbers, in descending order of these
- * numbers.
- */
+/* The growing classes with the highest results of rank(), in descending order of these results. */
 struct ranking {
 	uint64_t (*rank)(const struct counted_class *class);
 	bool (*is_wanted)(const struct counted_class *class);
@@ -717,9 +718,10 @@ static bool read_place(const struct reading *reading, const struct grown *grown,
 }
 
 /*
- * Among the classes whose place is in the program's own scripts, finds the class that grew by the
- * most objects, and reads its place. most: number of objects by which any class grew most. NULL if
- * there is no such class.
+ * Finds the class that grew by the most objects among the classes whose place is in the program's
+ * own scripts, and reads its place. most: growth, in objects, of the class that grew most.
+ * Considers only classes that grew by at least 1/OBJECTS_PER_PLACE of `most`. NULL if none is
+ * found.
  */
 static const struct counted_class *find_place(const struct reading *reading, uint64_t most,
 					      struct python_place *ret)
@@ -750,8 +752,8 @@ static void list_class(const struct reading *reading, const struct counted_class
 }
 
 /*
- * Lists the classes that grew by the most bytes. The class that find_place() finds is always
- * listed, with its place, if need be instead of the last class.
+ * Lists the classes that grew by the most bytes. Always lists the class that find_place() finds,
+ * with its place; if necessary, it replaces the last class.
  */
 static void list_classes(const struct reading *reading, struct python_growth *ret)
 {
@@ -788,8 +790,8 @@ static bool keeps_growing(const struct container *container)
 }
 
 /*
- * Finds the containers that keep growing and grew by the most items, in descending order. Returns
- * their number.
+ * Finds the containers that keep growing, those that grew by the most items first. Returns their
+ * number.
  */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
@@ -822,7 +824,7 @@ static uint64_t name_deadline_ns(const struct reading *reading)
 	return deadline_ns < reading->deadline_ns ? deadline_ns : reading->deadline_ns;
 }
 
-/* Searches for the names of the given containers whose names were not searched for yet. */
+/* Searches for names of those given containers whose names were not searched for before. */
 static int name_containers(const struct reading *reading, struct container *const *containers,
 			   size_t cnt)
 {
@@ -923,8 +925,8 @@ static int list_containers(const struct reading *reading, struct python_growth *
 }
 
 /*
- * Adds the containers in `old`, which this incomplete reading did not find, to those that it found.
- * Empties `old`.
+ * Moves the containers in `old`, which this incomplete reading did not find, to the table of
+ * containers that it found. Empties `old`.
  */
 static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
@@ -937,7 +939,10 @@ static void keep_containers(struct hash_map *old, struct hash_map *found)
 	*old = (struct hash_map){0};
 }
 
-/* Restores the counts of the previous reading. Returns their sum. */
+/*
+ * Replaces the counts of this reading by those of the previous reading. Returns the sum of the
+ * restored counts.
+ */
 static uint64_t drop_counts(struct hash_map *classes)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -953,9 +958,8 @@ static uint64_t drop_counts(struct hash_map *classes)
 }
 
 /*
- * Ends a reading that ran out of time. Returns the number of objects that the previous reading
- * counted minus the number that this reading counted; PYTHON_UNCOUNTED_UNKNOWN if this is not above
- * 0.
+ * Ends a reading that ran out of time. Returns how many fewer objects it counted than the previous
+ * reading; PYTHON_UNCOUNTED_UNKNOWN if it counted no fewer.
  */
 static uint64_t end_cut_reading(const struct reading *reading)
 {
@@ -986,8 +990,9 @@ static int count_objects(struct reading *reading)
 }
 
 /*
- * Looks for new code at the address of code that is gone, and makes all objects of such new code
- * count as added since the first reading. Checks only code with enough objects to be reported.
+ * Looks for code objects that are at the address of an earlier code object. All objects with such
+ * new code count as added since the first reading. Checks only code with enough objects to be
+ * reported.
  */
 static void check_codes(const struct reading *reading)
 {

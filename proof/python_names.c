@@ -29,10 +29,10 @@
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 /*
- * A pointer to an object is ignored if SAME_KEYS_MAX earlier pointers to this object were preceded
- * by the same word in memory. The reason: an object may have thousands of bound methods, such as
- * set.discard(), each with a pointer to the object after the same word. For each object, the last
- * KEYS_MAX different words are remembered.
+ * SAME_KEYS_MAX: number of pointers to an object that are followed although the same word precedes
+ * each of them in memory. Further such pointers are ignored: an object may have thousands of bound
+ * methods, such as set.discard(), each with a pointer to the object after the same word. KEYS_MAX:
+ * number of different words that are remembered for each object.
  */
 #define SAME_KEYS_MAX 4U
 #define KEYS_MAX 8U
@@ -49,8 +49,8 @@ struct target {
 };
 
 /*
- * Number of bits in the filter. Each 16 bytes of a target range set one bit, selected by their
- * address.
+ * Number of bits in the filter, which quickly rejects most words. Each 16 bytes of a target range
+ * set one bit, selected by their address.
  */
 #define FILTER_BITS 4096U
 

@@ -111,7 +111,7 @@ uint64_t remote_call_sequences(pid_t tid)
 
 /*
  * True if the thread is in a restartable sequence. A thread in a sequence must not make remote
- * calls: after a call it would return to the same address, so the kernel would not notice that the
+ * calls: it would afterwards continue at the same address, so the kernel would not notice that the
  * sequence was interrupted and must be aborted. Threads in system calls are never in a sequence.
  */
 static bool is_in_sequence(pid_t tid, const __u64 *registers, uint64_t sequences)

@@ -35,7 +35,7 @@ uint64_t remote_call_sequences(pid_t tid);
 /*
  * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. at: address of a
  * system call instruction; sequences: as returned by remote_call_sequences(). is_ours: true if a
- * remote call created the thread; the thread is then killed if this process ends. Returns 0,
+ * remote call created the thread; the kernel then kills the thread if the tracer ends. Returns 0,
  * -EAGAIN if the thread must not make a call now (e.g. in a restartable sequence), or another
  * negative errno; on failure the thread is unchanged.
  */

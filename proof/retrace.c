@@ -403,8 +403,8 @@ static void resolve_all(const struct round *round)
 }
 
 /*
- * Adds the places where the search continues, for all places with an index of at least `first` and
- * below `end` from which no way to a root is known yet.
+ * Adds the places where the search continues from existing places. Does this for the places with an
+ * index of at least `first` and below `end`, unless their way to a root is known.
  */
 static int add_next(const struct round *round, struct retrace *retrace, size_t first, size_t end)
 {

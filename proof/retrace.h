@@ -18,8 +18,8 @@
 #define RETRACE_NONE SIZE_MAX
 
 /*
- * The pointers to the assumed start of a block that were found in one kind of memory. target: this
- * start; slots: addresses of the pointers.
+ * The pointers, found in one kind of memory, to the assumed start of a block. target: that start;
+ * slots: addresses of the pointers.
  */
 struct sight {
 	uint64_t target;
@@ -34,7 +34,10 @@ enum sight_of {
 	SIGHT_CNT,
 };
 
-/* Where the search continues after a pointer to a place was found at some slot (the found slot). */
+/*
+ * Where the search continues after it has found a pointer to a place (struct retrace_place) at some
+ * address, the found slot.
+ */
 struct retrace_way {
 	/*
 	 * true if the search ends: the found slot, or the chain of holders of its block, leads to a
@@ -42,11 +45,11 @@ struct retrace_way {
 	 */
 	bool is_end;
 	/*
-	 * In a Python script, and if the found slot is not in a known block, `block` is NULL and
-	 * `slot` is the found slot itself. Otherwise, the search skips to the last block in the
-	 * chain of holders of the known block: `block` is that last block, and `slot` is the root
-	 * slot with the pointer to it (0 if unknown). But if the known block is lost, `block` is
-	 * NULL and `slot` is 0.
+	 * If the found slot is not in a known block, or if the program is a Python script, `block`
+	 * is NULL and `slot` is the found slot. Otherwise, the search skips to the last block in
+	 * the chain of holders of the known block: `block` is that last block, and `slot` is the
+	 * root slot with the pointer to it (0 if unknown). But if the known block is lost, `block`
+	 * is NULL and `slot` is 0.
 	 */
 	const struct heap_block *block;
 	uint64_t slot;
@@ -95,8 +98,8 @@ int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);
 
 /*
- * Returns the place of `block`, or else of `slot`, from which the way to a root is known; NULL if
- * neither is known.
+ * Returns a place from which the way to a root is known: that of `block` if possible, else that of
+ * `slot`. Returns NULL if there is none.
  */
 const struct retrace_place *retrace_find(const struct retrace *retrace,
 					 const struct heap_block *block, uint64_t slot);

@@ -8,7 +8,7 @@
 #include "report/allocator_frames.h"
 #include "report/own.h"
 
-/* Maximum program headers per file; most files have about a dozen. */
+/* Maximum number of program headers per file; most files have about a dozen. */
 #define SEGMENTS_MAX 64
 
 const struct thread_state *root_thread(const struct heap_picture *picture,

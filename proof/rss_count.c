@@ -24,7 +24,7 @@
 struct count {
 	struct resident_memory resident;
 	const struct rss_blocks *blocks;
-	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
+	size_t next_block;  /* index of the first block that pass_blocks() has not handled yet */
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
 	/* smaps of the process whose copy is read; NULL if no copy is read */
@@ -229,8 +229,8 @@ static int count_heap(struct count *count)
 }
 
 /*
- * Returns the number of resident bytes of a mapping. If a copy is read, takes this number from the
- * original process, except for private anonymous memory, whose pages the copy has, too.
+ * Returns the number of resident bytes of a mapping. If a copy is read, this is the number of the
+ * original process, except for private anonymous memory, which is resident in the copy, too.
  */
 static uint64_t rss_of(const struct count *count, size_t i)
 {
@@ -261,9 +261,9 @@ static void count_uninherited(struct count *count)
 }
 
 /*
- * Adds the resident bytes of each mapping, without those that were counted as pages of the heap.
- * They are added to the sum for the kind of the mapping, but to RSS_MAPPED if the mapping has pages
- * of the heap. If more pages of the heap were counted than the kernel reports as resident,
+ * Adds the resident bytes of each mapping, without those that were counted as pages of the heap, to
+ * the sum for the kind of the mapping. If the mapping has pages of the heap, adds them to
+ * RSS_MAPPED instead. If more pages of the heap were counted than the kernel reports as resident,
  * subtracts the excess from RSS_LIVE.
  */
 static void count_rest(struct count *count)
@@ -322,7 +322,10 @@ static size_t count_sites(const struct rss_blocks *blocks)
 	return cnt;
 }
 
-/* Adds a site to the list of the sites that pin the most bytes, if it belongs there so far. */
+/*
+ * Adds a site to the list of the sites that pin the most bytes, unless the list is full and all
+ * sites in it pin at least as many bytes.
+ */
 static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t bytes)
 {
 	size_t at = pinners->cnt;

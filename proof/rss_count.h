@@ -25,9 +25,9 @@ struct rss_blocks {
  * Counts the resident memory while the process runs. If the process changes an arena during the
  * count, the sums are approximate. Does not cause pages to be loaded into memory. The pinned bytes
  * of a page are divided equally among the used chunks on the page; *ret_pinners lists the sites
- * whose blocks pin the most bytes. original: NULL; or, if `files` and `smaps` are of a copy of the
- * process, the mappings of the process itself, because the copy lacks pages of files and memory
- * that children do not inherit. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
+ * whose blocks pin the most bytes. original: if `files` and `smaps` are of a copy of the process,
+ * the mappings of the process itself, else NULL. It is needed because the copy lacks pages of files
+ * and memory that children do not inherit. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	      const struct smaps *smaps, const struct smaps *original, struct rss *ret,

@@ -27,7 +27,9 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-/* The arguments `program` and version of Python of the request RSS_SMAPS: see rss_server.h. */
+/*
+ * Arguments of the request RSS_SMAPS (rss_server.h): number of the program, and version of Python.
+ */
 struct program {
 	uint64_t number;
 	uint32_t python;

@@ -11,7 +11,10 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/* Maximum number of bytes per read, and number of pointers that are looked up together. */
+/*
+ * SCAN_WINDOW_BYTES: maximum number of bytes per read. SCAN_BATCH: number of pointers that are
+ * looked up together.
+ */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 

@@ -329,8 +329,8 @@ static void serve(struct tracing *tracing)
 }
 
 /*
- * Raises the priority of the tracer, because threads are stopped while it works. It needs little
- * time.
+ * Raises the priority of the tracer, because threads are stopped while it works. The tracer needs
+ * little processor time.
  */
 static void raise_priority(void)
 {

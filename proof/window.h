@@ -13,7 +13,10 @@
 
 struct window {
 	const struct memory *memory;
-	/* the buffer, of at least cap bytes and a page; begins at a page boundary */
+	/*
+	 * the buffer; it has at least `cap` bytes and at least one page, and begins at a page
+	 * boundary
+	 */
 	unsigned char *pages;
 	const unsigned char *bytes; /* where the memory at `start` is in the buffer */
 	size_t cap;

@@ -234,7 +234,7 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 		path = NULL;
 		return -1;
 	}
-	/* O_NONBLOCK: do not wait until a lease on the file is given up. */
+	/* O_NONBLOCK: do not wait until another process gives up its lease on the file. */
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
