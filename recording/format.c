@@ -115,7 +115,8 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 }
 
 /*
- * Inflates the data of a chunk. Returns true if they are intact and inflate to exactly `len` bytes.
+ * Inflates the data of a chunk. Returns false if they are damaged, or do not inflate to exactly
+ * `len` bytes.
  */
 static bool inflate_all(const uint8_t *packed, size_t packed_len, uint8_t *bytes, size_t len)
 {

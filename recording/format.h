@@ -9,7 +9,7 @@
 #include "report/snapshot.h"
 
 #define RECORDING_VERSION 15
-/* The first version of the format that has each kind of data. */
+/* For each kind of data, the first version of the format that has it. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
@@ -80,7 +80,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_STOPPED 16U
 #define RECORDING_TALLY_TRACED_CHILDREN 32U
 
-/* Number of 64-bit words in each part of a snapshot's fields of fixed size. */
+/* Number of 64-bit words for each part of the fields of fixed size in a snapshot. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -95,10 +95,10 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Converts the proof of a snapshot from its words. Returns false if the snapshot has no proof. */
+/* Converts words back to the proof of a snapshot. Returns false if the snapshot has no proof. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* Converts the census of a snapshot from its words. Returns false if the snapshot has no census. */
+/* Converts words back to the census of a snapshot. Returns false if the snapshot has no census. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 

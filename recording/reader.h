@@ -12,7 +12,7 @@
 #include "report/symbol_backend.h"
 
 /*
- * Budget in bytes for everything that is kept of a recording (sites, names, blocks) and for one
+ * Memory budget in bytes, for all data kept of a recording (sites, names, blocks) plus one
  * snapshot, whatever the file contains.
  */
 #ifndef RECORDING_MEMORY_MAX
@@ -33,10 +33,7 @@ struct read_site {
 	struct site fixed;
 	const struct sym_location **locations; /* location of each frame; NULL if not known */
 	uint64_t words[SITE_WORDS];
-	/*
-	 * number of the snapshot in which the site was missing for the first time after its last
-	 * presence; 0 if it never disappeared
-	 */
+	/* number of the snapshot at which the site last disappeared; 0 if it never disappeared */
 	uint64_t absent_since;
 	/* the site's blocks; their field age_ns has the time of allocation */
 	struct block *blocks;
@@ -70,7 +67,7 @@ struct recording {
 	bool begun;
 	uint64_t *words; /* 64-bit words with the fields of fixed size of the current snapshot */
 
-	/* In the next three arrays, the item with number N is at index N - 1. */
+	/* In `strings`, `locations` and `processes`, the item with number N is at index N - 1. */
 	char **strings;
 	size_t string_cnt, string_cap;
 	struct sym_location **locations;
@@ -81,7 +78,7 @@ struct recording {
 	struct read_site *sites; /* the site with number N is at index N */
 	size_t site_cnt, site_cap;
 
-	/* The fields from here to frame_locations are data of the current snapshot. */
+	/* Data of the current snapshot: the fields from `summaries` to `frame_locations`. */
 	struct process_summary *summaries;
 	size_t summary_cnt;
 	struct process_tally *tallies;
@@ -116,9 +113,9 @@ int recording_take_process(struct recording *recording, struct byte_reader *from
 void recording_free_names(struct recording *recording);
 
 /*
- * Return the item with a number; NULL for number 0 and for an invalid number. The functions with
- * "take" in their names read the number from the chunk, and let the reading of the chunk fail if it
- * is invalid.
+ * Return the item with a given number; NULL if the number is 0 or invalid. The functions with
+ * "take" in their names read the number from the chunk. If it is invalid, they make the reading of
+ * the chunk fail.
  */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
@@ -144,7 +141,7 @@ void recording_give_chains(struct recording *recording, struct snapshot *snap, c
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from);
 void recording_free_hanging(struct recording *recording);
-/* Adds to a snapshot the sums of memory that is reachable only from lost blocks of each site. */
+/* Copies to a snapshot the sums of memory that is reachable only from lost blocks. */
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 int recording_take_python(struct recording *recording, struct byte_reader *from);

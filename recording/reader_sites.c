@@ -65,9 +65,9 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * True if the number of a site may be given to another site, because reports no longer remember the
- * old one. A recording that reuses a number earlier is rejected, so reports never remember more
- * sites than there are numbers.
+ * True if the number of a site may be given to another site: the old site was never present, or
+ * reports no longer remember it. A recording that reuses a number earlier is rejected, so reports
+ * never remember more sites than there are numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

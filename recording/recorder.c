@@ -87,7 +87,7 @@ void recorder__free(struct recorder *recorder)
 
 /*
  * Returns the words of the latest recorded summary of a process. If there is none, allocates words
- * that are all 0. Returns NULL if there is no memory.
+ * that are all 0. Returns NULL if out of memory.
  */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {

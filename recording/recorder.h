@@ -47,10 +47,10 @@ struct recorded_site {
 	uint64_t words[SITE_WORDS];
 	/* blocks by time of allocation, as recorded last; NULL if not recorded */
 	struct ages *births;
-	/* The fields below are for the snapshot that is being added. */
+	/* The fields from `site` on are for the snapshot that is being added. */
 	/* the site in this snapshot; NULL if it is neither among its sites nor in its peak */
 	const struct site *site;
-	/* the site is among the snapshot's sites, and not only in its peak */
+	/* true if the site is among the snapshot's sites, and not only in its peak */
 	bool present;
 	const struct block *blocks;
 	size_t block_cnt;

@@ -30,7 +30,7 @@ static void put_moments(struct byte_buffer *bytes, const struct moments *before,
 
 /*
  * Returns the classes of a site as recorded last. If there are none, allocates classes that are all
- * 0. Returns NULL if there is no memory.
+ * 0. Returns NULL if out of memory.
  */
 static struct ages *births_of(struct recorded_site *entry)
 {

@@ -196,7 +196,7 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->huge = bytes_take_number(from);
 }
 
-/* Returns how many parts a footprint has in this version of the format. */
+/* Returns the number of parts of a footprint in this version of the format. */
 static size_t footprint_parts(uint32_t version)
 {
 	if (version < RECORDING_WITH_FILES)
@@ -257,7 +257,7 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 /* The sections of a chunk, in their order in the file. */
 static const struct {
 	int (*take)(struct recording *recording, struct byte_reader *from);
-	/* minimum number of bytes of an item; 0 if take() reads a whole section */
+	/* minimum size of an item, in bytes; 0 if take() reads the whole section */
 	size_t item_bytes;
 	unsigned int since; /* first version of the format with this section */
 } sections[] = {

@@ -23,19 +23,20 @@
  *             unknown location
  *   processes new processes, numbered like strings
  *   sites     number (possibly reused) and constant part of each new site
- *   names     location of each frame, for each newly named site
- *   states    changes of the site's amounts (64-bit words), for each site that changed, appeared
- *             or disappeared
+ *   names     location of each frame, for each site of which new names were found
+ *   states    changes of a site's state, an array of 64-bit words, for each site that changed,
+ *             appeared or disappeared
  *   blocks    all blocks, for each site whose blocks changed
- *   summaries summaries of processes
- *   tallies   tallies of processes
+ *   summaries rows of the table of --summary (struct process_summary)
+ *   tallies   counters and footprints of processes (struct process_tally)
  *   peak      the peak of outstanding memory and its sites, if it changed
  *   holders   chain of holders of a site's blocks, for each site for which the proof found one;
- *             a holder is recorded as the number of its site if it is a block, else as text
+ *             a holder that is a block is recorded as the number of its site, any other as text
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
- *   python    containers and classes of Python that grow, allocator, and uncounted objects
- *   growths   slab caches and lines of kernel code that have grown most
+ *   python    Python's growing containers and classes, its allocator, and the number of
+ *             objects that were not counted in time
+ *   growths   slab caches and lines of kernel code that grew most
  *   births    blocks by time of allocation: first a list of earlier times, which define the
  *             classes; then the changes of the classes of each site. Before the changes are
  *             applied, all sites are converted from the classes of the previous list.
