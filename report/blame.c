@@ -123,7 +123,10 @@ static bool find(const struct options *opts, const struct report_site *shown, si
 	return false;
 }
 
-/* True if a program, and not a script, called this function of an interpreter's library. */
+/*
+ * True if this function belongs to the library of an interpreter, and was called by a program
+ * instead of a script.
+ */
 static bool is_embedded(const struct report_site *shown, const struct owned_function *owned,
 			size_t caller)
 {
@@ -149,10 +152,9 @@ static bool is_call(const struct report_site *shown, const struct owned_function
 
 /*
  * Finds the library function that the function at `pos` called: the nearest library function
- * inwards. If this library function has no name, as after a tail call, prefers the next function
- * inwards in the same file that has one. Wrappers, such as strdup() and the standard library of
- * C++, do not count as library functions; the search ends at a named wrapper. Returns false if
- * nothing was found.
+ * inwards. If this function has no name, prefers the next named function inwards in the same file.
+ * Wrappers, such as strdup() and the standard library of C++, do not count as library functions;
+ * the search ends at a named wrapper. Returns false if nothing was found.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct stack_pos pos, struct stack_pos *ret)
@@ -281,7 +283,7 @@ static void blame_chunk_pool(struct report_site *shown)
 	shown->has_through = false;
 }
 
-/* True if the blamed function is a script's, so that the script's line is known. */
+/* True if a function of a script is blamed. */
 static bool is_in_script(const struct report_site *shown)
 {
 	return shown->site->frame_cnt && sym_is_script(shown->locations[shown->blamed.frame]);

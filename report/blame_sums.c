@@ -17,13 +17,14 @@
 #include "report/function_name.h"
 
 /*
- * Minimum own gain of a call for the call to be blamed, as a fraction of its whole gain. The own
- * gain leaves out the sites that inner calls explain.
+ * Minimum own gain of a blamed call, as a fraction of its whole gain. The own gain is the gain of
+ * the sites that no inner call explains.
  */
 #define LEAST_OWN 0.5
 /*
- * The growth of a call is spread if at least SPREAD_FUNCTIONS inner functions together are blamed
- * for most of it, and no single function is blamed for more than SPREAD_MOST of it.
+ * The growth of a call is spread over many functions if at least SPREAD_FUNCTIONS inner functions
+ * together are blamed for most of it, and no single function is blamed for more than SPREAD_MOST of
+ * it.
  */
 #define SPREAD_FUNCTIONS 32
 #define SPREAD_MOST (1.0 / 16)
@@ -214,7 +215,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns the depth of the innermost call on a site's stack whose function is in no funnel. */
+/* Returns the depth, on a site's stack, of the innermost call whose function is in no funnel. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -294,8 +295,8 @@ static void add_up(struct blaming *blaming, size_t site)
 }
 
 /*
- * Adds a site's gain to by_caller of its assigned call, if the assigned call's caller on the site's
- * stack is `caller`.
+ * Adds a site's gain to `by_caller` of the call that the site is assigned to, if that call has the
+ * caller `caller` on the site's stack. Updates `most_by_caller`.
  */
 static void add_by_caller(struct blaming *blaming, size_t site)
 {
@@ -465,7 +466,10 @@ static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 	return cnt;
 }
 
-/* True if the growth of a call is spread. Its portions must be sorted by function. */
+/*
+ * True if the growth of a call is spread over many functions: see SPREAD_FUNCTIONS. The portions of
+ * the growth must be sorted by function.
+ */
 static bool is_spread(const struct call *call, const struct portion *portions, size_t cnt)
 {
 	double sum = 0, of_function = 0, most = 0;
@@ -484,7 +488,7 @@ static bool is_spread(const struct call *call, const struct portion *portions, s
 	       sum >= LEAST_OWN * call->gained;
 }
 
-/* Marks the calls whose growth is spread. */
+/* Marks the calls whose growth is spread over many functions. */
 static int mark_spread(struct blaming *blaming)
 {
 	size_t cnt = portions_of(blaming, NULL), end;
@@ -505,9 +509,10 @@ static int mark_spread(struct blaming *blaming)
 }
 
 /*
- * Reassigns a site to the innermost call on its stack whose growth is spread over many functions.
- * If the site is assigned to a blamed call, only calls further out than that call are considered.
- * If the site is assigned to another call, or if there is no such call, leaves the site unchanged.
+ * Reassigns a site to the innermost call on its stack whose growth is spread over many functions,
+ * if there is one. If the site is assigned to a blamed call, considers only calls further out.
+ * Leaves the site unchanged if it is assigned to a call that is not blamed, as sites of chunk pools
+ * may be.
  */
 static void assign_spread(struct blaming *blaming, size_t site)
 {

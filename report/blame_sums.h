@@ -25,9 +25,10 @@
  * The sites of a chunk pool are judged only by their sum. If the sum seems to leak, the pool's
  * function is blamed; otherwise, the sites are removed from `sites`.
  *
- * Replaces all sites of a blamed call in `sites` by one candidate: the site that gained most, with
- * the history of the sum. `symbols` looks up function names until deadline_ns; if it is NULL, only
- * chunk pools are blamed. Returns 0 or -ENOMEM.
+ * Replaces all sites of a blamed call in `sites` by one candidate, with the history of the sum and
+ * the stack of the site that gained most. If most of the gain has the same caller, only sites with
+ * this caller are considered. `symbols` looks up function names until deadline_ns; if it is NULL,
+ * only chunk pools are blamed. Returns 0 or -ENOMEM.
  */
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,

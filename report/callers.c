@@ -11,8 +11,8 @@
 #include "report/site_order.h"
 
 /*
- * Maximum frames of a stack that are searched for calls: deeper stacks are recursions, which repeat
- * a few calls.
+ * Maximum number of frames of a stack that are searched for calls: deeper stacks are recursions,
+ * which repeat a few calls.
  */
 #define MOST_FRAMES 64
 
@@ -129,7 +129,7 @@ void callers_deinit(struct callers *callers)
 	*callers = (struct callers){0};
 }
 
-/* Adds up only the fields that struct ranking uses. */
+/* Adds a site to a sum. Adds only the fields that struct ranking uses. */
 static void add_blocks(struct site *sum, const struct site *site)
 {
 	sum->bytes += site->bytes;

@@ -32,7 +32,7 @@
 #define LEAST_CALLERS 8
 #define MOST_OF_ONE 0.3
 
-/* Maximum frames from the allocator to the function of a pool. */
+/* Maximum number of frames from the allocator to the function of a pool. */
 #define MOST_FRAMES 4
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");

@@ -64,9 +64,9 @@ static const struct site **sort_ids(const struct snapshot *snap)
 }
 
 /*
- * Makes the key of a site. Within one run, a site has the same id in both snapshots, but its key
+ * Makes the key of a site. Within one run, a site has the same id in both snapshots, but its keys
  * may differ: the key of a frame changes once the frame's file has been read. So if the second
- * snapshot has the site, its key there is used for both sides.
+ * snapshot has the site, the site's key in the second snapshot is used for both sides.
  */
 static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
 		    const struct site *site, struct diff_keys *keys)

@@ -25,9 +25,9 @@
 /* Number of functions without names that are not folded on a stack: the innermost ones. */
 #define NAMELESS_SHOWN 4
 
-/* Maximum functions in the cycle of a recursion that is folded. */
+/* Maximum number of functions in the cycle of a recursion that is folded. */
 #define PERIOD_MAX 8
-/* Minimum repetitions of the cycle for a recursion to be folded. */
+/* Minimum number of times that a cycle appears in a row to be folded as a recursion. */
 #define TIMES_MIN 3
 
 bool spot_has_symbol(const struct spot *spot)
@@ -78,9 +78,10 @@ static bool is_of_standard_library(const char *symbol)
 }
 
 /*
- * True for a function of the language's standard library that may be folded: a function of the
- * program's own scripts is blamed, and the walk has passed another script function, which is
- * further in. The innermost script function is not folded, because it shows what is allocated.
+ * True for a function of the language's standard library that may be folded. This requires that a
+ * function of the program's own scripts is blamed, and that the walk has passed another script
+ * function further in: the innermost script function is not folded, because it shows what is
+ * allocated.
  */
 static bool is_of_language(const struct fold *fold, const struct spot *spot)
 {
@@ -159,8 +160,9 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 }
 
 /*
- * True if a function may be folded as part of a recursion: it is none of the functions that the
- * report marks, is no start-up code, and is within the frames to walk.
+ * True if a function may be folded as part of a recursion: it is neither the blamed function nor
+ * the library function that the blamed function called, is no start-up code, and is within the
+ * frames to walk.
  */
 static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
@@ -290,8 +292,8 @@ size_t fold_start(const struct report_site *shown)
 }
 
 /*
- * Counts a function of an interpreter in fold->spared. True if it is among the innermost functions
- * of the interpreter that are not folded: see SPARED.
+ * Counts a function of an interpreter in fold->spared. True if it is one of the innermost functions
+ * of the interpreter, which are not folded: see SPARED.
  */
 static bool is_spared(struct fold *fold, const char *inside)
 {

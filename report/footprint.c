@@ -213,7 +213,10 @@ static double resident_gain(const struct growth *series, uint64_t since_ns)
 	return 2 * traced_gain(series, since_ns) - gained_since(series[TRACED].history, since_ns);
 }
 
-/* Returns how much of the growth of a part is due to causes other than an untraced leak. */
+/*
+ * Returns how much of the growth of a part is due to causes other than an untraced leak; INFINITY
+ * if growth of the part is never reported.
+ */
 static double explained(const struct snapshot *snap, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
@@ -309,9 +312,9 @@ static struct rise rise_of(const struct growth *series, enum footprint_part part
 }
 
 /*
- * True if a rise may go on: it is large, the part has hardly fallen since, was never as large
- * before, and has been level neither for half of the time since first_point() nor for
- * LONGEST_QUIET_NS.
+ * True if a rise may go on: it is large, the part has hardly fallen since it was smallest, and was
+ * never as large before. The part must also have been level for less than half of the time since
+ * first_point(), and for less than LONGEST_QUIET_NS.
  */
 static bool may_go_on(const struct growth *series, enum footprint_part part,
 		      const struct rise *rise)
@@ -330,7 +333,7 @@ static bool may_go_on(const struct growth *series, enum footprint_part part,
 
 /*
  * True if a rise is to be reported instead of the rise found so far, if any. A rise of anonymous
- * memory is reported only if there is no other, since the allocator may explain it.
+ * memory is reported only if no other part rises, because the allocator may explain it.
  */
 static bool outranks(enum footprint_part part, double gained, const struct untraced_growths *found)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Flags in the frames of a snapshot's stacks. All other bits outside the address have a meaning
- * only for the source, which also names the frames. Recordings store frames unchanged.
+ * only for the source of the snapshot, which also names the frames. Recordings store frames
+ * unchanged.
  */
 #ifndef REPORT_FRAME_H
 #define REPORT_FRAME_H

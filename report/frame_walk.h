@@ -32,7 +32,7 @@ char *frame_name(const struct frame_walk *walk);
 /*
  * Returns the path of a function's source file as raw bytes, to be freed, and sets *line, to 0 if
  * the line is not known. If the function is in a script, takes both from the symbol. Returns NULL
- * if the file is not known or memory is out. `frame` may be NULL.
+ * if the file is not known, or if out of memory. `frame` may be NULL.
  */
 char *frame_file(const struct sym_frame *frame, unsigned int *line);
 

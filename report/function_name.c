@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum bytes of template arguments that are kept; longer arguments make a name hard to read. */
+/*
+ * Maximum length, in bytes, of template arguments that are kept; longer arguments make a name hard
+ * to read.
+ */
 #define ARGUMENTS_MAX 16
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))

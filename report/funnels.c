@@ -13,13 +13,13 @@
 #include "report/shared_frames.h"
 
 /*
- * Minimum callers of a funnel, and minimum number of different block sizes. The limits exclude
- * constructors, which have few callers and one size.
+ * Minimum number of callers of a funnel, and minimum number of different block sizes. The limits
+ * exclude constructors, which have few callers and allocate blocks of one size.
  */
 #define LEAST_CALLERS 8
 #define LEAST_SIZES 4
 
-/* Maximum innermost frames of a funnel: wrappers are not nested deeper. */
+/* Maximum number of innermost frames that make up a funnel: wrappers are not nested deeper. */
 #define MOST_FRAMES 3
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");

@@ -14,8 +14,8 @@
 #include "report/function_name.h"
 
 /*
- * Maximum bytes of a function's name in the text for a holder. Longer names are cut, so that a
- * chain of holders can be read at a glance.
+ * Maximum length, in bytes, of a function's name in the text for a holder. Longer names are cut, so
+ * that a chain of holders can be read at a glance.
  */
 #define NAME_BYTES 60
 

@@ -19,8 +19,8 @@
 #define LEAST_PART 0.95
 
 /*
- * Maximum rate of a companion, as a multiple of the rate of the fastest of the paths that it joins.
- * Both rates are in blocks per second.
+ * Maximum growth of a companion (kernel_paths.h) in blocks per second, as a multiple of the growth
+ * of the fastest path that it joins.
  */
 #define MOST_BLOCKS 1.25
 

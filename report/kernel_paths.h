@@ -10,15 +10,16 @@
 #include "report/report_site.h"
 
 /*
- * Blames one function for all kernel paths (growing stacks) that begin with the same system call,
- * or with the same function of a kernel thread: the innermost function through which nearly all of
- * their growth goes. Then does the same for the paths that do not go through this function.
+ * Blames one function for all kernel paths (growing stacks) that belong together: the innermost
+ * function through which nearly all of their growth goes. Then does the same for the paths that do
+ * not go through this function. Paths belong together if they have the same owner and begin with
+ * the same system call, or with the same function of a kernel thread.
  *
- * A doubtful path (site_order.h), or one whose blocks are attached to other objects, can only be a
- * companion: it joins other paths of the same owner if it does not grow by many more blocks per
- * second than these paths; otherwise it is excluded. Memory of tracers is excluded, too. Page
- * tables of user memory are reported as such, without a function. The paths must have names and
- * histories. Returns 0 or -ENOMEM.
+ * A path is never blamed on its own if it is doubtful (site_order.h) or if its blocks are attached
+ * to other objects. Such a path can be a companion: it joins other paths of the same owner, unless
+ * it grows by many more blocks per second than they do. If it joins none, it is excluded. Memory of
+ * tracers is excluded, too. Page tables of user memory are reported as such, without a function.
+ * The paths must have names and histories. Returns 0 or -ENOMEM.
  */
 int kernel_paths_blame(struct report_site *paths, size_t cnt);
 

@@ -217,8 +217,8 @@ static int add_samples(const struct snapshot *snap, const struct site **sites, s
 }
 
 /*
- * Replaces the sample heap sites, which follow the mappings in the list, by all heap sites of the
- * processes that run scripts.
+ * Replaces the samples in the list `sites` by all heap sites of the processes that run scripts. In
+ * the list, the samples follow the mappings: see add_samples().
  */
 static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			     const struct site **sites, size_t mapping_cnt, size_t *cnt)
@@ -363,10 +363,7 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
-/*
- * True if a pool has grown, and has been level for less than half of its history. Such a pool may
- * go on growing.
- */
+/* A pool that has been level for at least half of its history is not expected to go on growing. */
 bool pool_is_unclear(const struct site_history *history)
 {
 	const struct history_point *points = history->points;

@@ -55,9 +55,9 @@ bool pools_have(const struct pools *pools, const struct process *process,
 bool objects_grow_briefly(const struct site_history *history);
 
 /*
- * Returns the bytes by which runtime objects grew since their growth began, if they are too small a
- * part of all outstanding bytes for a verdict; else 0. Such slight growth may be garbage that has
- * not been collected yet.
+ * Returns by how many bytes runtime objects have grown, if this is too small a part of all
+ * outstanding bytes for a verdict; else 0. Such slight growth may be garbage that has not been
+ * collected yet.
  */
 double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes);
 

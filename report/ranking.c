@@ -15,7 +15,10 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
-	/* Number of the process image that the site belongs to; 0 if there are several or none. */
+	/*
+	 * Number of the process image that the site belongs to; 0 if it belongs to several images
+	 * or none.
+	 */
 	uint32_t image;
 	/* Value of ranking->updates when a snapshot last contained the site. */
 	uint64_t update;

@@ -25,7 +25,9 @@
 #include "report/site_order.h"
 #include "report/summary_order.h"
 
-/* Maximum sites shown for each group: enough to see where the group's memory came from. */
+/*
+ * Maximum number of sites shown for each group: enough to see where the group's memory came from.
+ */
 #define GROUP_SITES 3
 
 /*
@@ -33,7 +35,7 @@
  * have all suspects.
  */
 #define MAX_SUSPECTS 5
-/* Maximum number of pinners in a report */
+/* Maximum number of pinners (functions whose blocks pin free memory) in a report */
 #define MAX_PINNERS 3
 
 /*
@@ -229,10 +231,10 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Searches the named sites for those that have the process and the runtime objects of the site
- * `objects` and are held by a script variable. Returns the text for the variable of the largest of
- * these sites; NULL if there is none. The site `objects` itself may be the sum of a pool, for which
- * no holders are known.
+ * Finds the script variable that holds the runtime objects of the site `objects`. Searches all
+ * named sites with the same process and the same kind of objects, because `objects` itself may be
+ * the sum of a pool, for which no holders are known. Returns the text for the variable that holds
+ * the largest of these sites; NULL if script variables hold none of them.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -338,7 +340,7 @@ static void set_group_sites(struct report *report)
 	}
 }
 
-/* Returns the maximum number of rows of a list, unless it is a list of stacks. */
+/* Returns the maximum number of rows of a list that is not a list of stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -457,8 +459,8 @@ static bool has_ended(const struct snapshot *snap, const struct process *process
 
 /*
  * True if a site is pending: it may go on growing, its memory without inherited blocks is at least
- * LEAST_PART of all memory, its process is running, and the site is judged on its own instead of in
- * a pool. Pending sites prevent the message "nothing seems to leak".
+ * LEAST_PART of all memory, and its process has not ended. Sites that are judged as part of a pool
+ * are not pending. Pending sites prevent the message "nothing seems to leak".
  */
 static bool is_pending(const struct sums *sums, const struct shown *shown,
 		       const struct report *report, const struct candidate *candidate)
@@ -473,9 +475,9 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 }
 
 /*
- * Returns the bytes of the largest pending sum over all sites with a certain call; 0 if there is
- * none. A pending sum may go on growing and has at least LEAST_PART of all memory, although each of
- * its sites may have less.
+ * Searches the sums over all sites with the same call. Returns the bytes of the largest pending
+ * sum; 0 if no sum is pending. A pending sum may go on growing and has at least LEAST_PART of all
+ * memory, although each of its sites may have less.
  */
 static uint64_t largest_pending_sum(const struct callers *callers, const struct report *report)
 {
@@ -518,7 +520,10 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		uint64_t bytes = largest_pending_sum(sums->callers, report);
 
 		report->pending = bytes > 0;
-		/* If there are suspects, leave out the bytes: suspects may include them already. */
+		/*
+		 * Report no bytes if there are suspects: they may include the bytes of the pending
+		 * sum.
+		 */
 		report->pending_bytes = shown->path_cnt ? 0 : bytes;
 	}
 }

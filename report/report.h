@@ -140,7 +140,9 @@ struct report {
 	/* bytes of the pending sites, or of the pending sum over the sites with a certain call */
 	uint64_t pending_bytes;
 	struct runtime_init runtime_init;
-	/* Index of the first shown site that is runtime initialisation; all later ones are, too. */
+	/*
+	 * Index of the first shown site that is runtime initialisation; all later sites are, too.
+	 */
 	size_t runtime_init_from;
 	bool only_runtime_init; /* all outstanding sites are runtime initialisation */
 	/*

@@ -14,8 +14,8 @@
 #define TRIED_PATHS 8
 
 /*
- * Maximum frames of a path that are tried, from the blamed frame outwards. Functions further out
- * say little, because they are on nearly all paths.
+ * Maximum number of frames of a path that are tried, from the blamed frame outwards. Functions
+ * further out say little, because they are on nearly all paths.
  */
 #define MOST_FRAMES 32
 

@@ -7,7 +7,7 @@
 #include "report/ranking.h"
 
 /*
- * Which callers on the stack of the shown site are common to most of the growth of a blamed
+ * Says which callers, on the stack of the shown site, are common to most of the growth of a blamed
  * function.
  */
 enum common_callers {

@@ -103,7 +103,8 @@ struct site {
 	uint64_t id; /* identifies the site in all snapshots of a run */
 	enum address_space space;
 	enum block_kind kind;
-	const struct process *process; /* the site's process; NULL if it has several or none */
+	/* the site's process; NULL if the site belongs to several processes or none */
+	const struct process *process;
 	pid_t tid; /* thread that allocated the blocks, with --by thread; else 0 */
 	uint64_t bytes;
 	uint64_t count;
@@ -273,9 +274,9 @@ struct run_facts {
 
 struct snapshot {
 	struct run_facts run;
-	int64_t wall_ns;     /* the moment t0_ns, as a CLOCK_REALTIME time */
-	uint64_t t0_ns;      /* when the walk of the tables of blocks began */
-	uint64_t walk_ns;    /* duration of the walk of the tables of blocks */
+	int64_t wall_ns;     /* t0_ns as a CLOCK_REALTIME time */
+	uint64_t t0_ns;      /* when reading of the block tables began */
+	uint64_t walk_ns;    /* time that reading of the block tables took */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
 	bool between; /* the snapshot was taken between two reports, and only verdicts use it */
 	/*

@@ -297,8 +297,9 @@ static void replace_proof(struct suppressor *suppressor, struct snapshot_view *v
 }
 
 /*
- * Subtracts suppressed hanging blocks from the sites that stay in the view. `site` is the first of
- * these; `left_out` and `hanging` have an entry for each site that the view had before.
+ * Subtracts suppressed hanging blocks from the sites that stay in the view. `site` points to the
+ * first site that stays. `left_out` and `hanging` have an entry for each site that the view had
+ * before.
  */
 static void leave_out_hanging(struct site *site, const bool *left_out,
 			      const struct reach_sum *hanging, size_t cnt)

@@ -66,33 +66,33 @@ struct trifle_scale {
 };
 
 /*
- * Merges cnt paths, which seem to leak, into suspects: at most `most`, the worst first, except that
- * slight ones come last. The paths must have names and histories. Leaves out paths that may stop
- * growing soon. Leaves out a suspect whose growth is tiny compared with the growth of all suspects
- * and untraced memory together, or with all outstanding memory. Leaves out a kernel suspect, unless
- * it is the worst suspect, if its growth is tiny compared with that of all kernel sites. The
- * suspects point into paths; the caller frees *ret. Returns 0 or -ENOMEM.
+ * Merges cnt paths that seem to leak into suspects. Returns at most `most` suspects: the worst
+ * first, but slight ones last. Leaves out paths that may stop growing soon. Leaves out a suspect
+ * whose growth is tiny compared with the growth of all suspects and untraced memory together, or
+ * with all outstanding memory. Leaves out a kernel suspect, unless it is the worst suspect, if its
+ * growth is tiny compared with that of all kernel sites. The paths must have names and histories.
+ * The suspects point into paths; the caller frees *ret. Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
 
 /*
- * Merges the cnt paths, all of which have lost blocks, into losses. Returns the `most` largest
- * losses, in descending order of lost bytes. The losses point into paths; the caller frees *ret.
- * Returns 0 or -ENOMEM.
+ * Merges cnt paths with lost blocks into losses. Returns the largest losses, at most `most`, sorted
+ * by bytes of lost and hanging blocks, in descending order. The losses point into paths; the caller
+ * frees *ret. Returns 0 or -ENOMEM.
  */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
 
 /*
- * Merges cnt paths that pin memory into at most `most` pinners, the largest first. The paths must
- * be sorted by pinned bytes, in descending order. The pinners point into paths; the caller frees
- * *ret. Returns 0 or -ENOMEM.
+ * Merges cnt paths that pin memory into pinners. Returns the largest pinners, at most `most`, in
+ * descending order of pinned bytes. The paths must be sorted in that order. The pinners point into
+ * paths; the caller frees *ret. Returns 0 or -ENOMEM.
  */
 int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		 struct pinner **ret);
 
-/* True if a path belongs to a suspect: to its program and blamed function. */
+/* True if a path belongs to a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
 /*

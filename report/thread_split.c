@@ -111,7 +111,10 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* Proof results and pinned bytes are known only for all threads together. */
+	/*
+	 * Drop the proof results and pinned bytes, unless one thread has all blocks of the site:
+	 * they are known only for all threads together.
+	 */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count) {
 		site.reach = (struct site_reach){0};
 		site.pinned_bytes = 0;

@@ -19,8 +19,8 @@
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4
 /*
- * Minimum rises of a site for it to count as growing. A site that grows in steps needs LEAST_STEPS,
- * because memory also grows in a few steps while a program loads.
+ * Minimum number of rises of a site for it to count as growing. A site that grows in steps needs
+ * LEAST_STEPS, because memory also grows in a few steps while a program loads.
  */
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
@@ -67,9 +67,10 @@
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
- * Maximum freed blocks per block of growth, and maximum freed share of the largest amount held. If
- * more is freed, the blocks may be temporary, with lifetimes that vary by orders of magnitude: of
- * such blocks that reach any age t, about half are freed before they reach the age 2t.
+ * Maximum number of freed blocks, as a fraction of the blocks by which a site grew; maximum fall of
+ * a site, as a fraction of its rise or of its maximum. If more is freed, the blocks may be
+ * temporary, with lifetimes that vary by orders of magnitude: of such blocks that reach any age t,
+ * about half are freed before they reach the age 2t.
  */
 #define MOST_FREED 0.125
 /*
@@ -79,8 +80,9 @@
  */
 #define LONG_LIFE_S 3600.0
 /*
- * Minimum rises for the conclusion that blocks which replace each other are one growing buffer. If
- * the sizes of the blocks are random, the probability of 7 rises in a row is 1/8! = 1/40320.
+ * Minimum number of rises for the conclusion that blocks which replace each other are one growing
+ * buffer. If the sizes of the blocks are random, the probability of 7 rises in a row is 1/8! =
+ * 1/40320.
  */
 #define REPLACED_RISES 7
 /*
@@ -128,8 +130,8 @@ struct series {
 	size_t past;   /* number of earlier points that are not in the series */
 	double past_s; /* seconds since the site's first point */
 	/*
-	 * Minimum rises if the site grows in steps. For blocks older than a span, the minimum is
-	 * higher: their number may rise twice in one step.
+	 * Minimum number of rises if the site grows in steps. For blocks older than a span, the
+	 * minimum is higher: their number may rise twice in one step.
 	 */
 	uint32_t least_steps;
 };
