@@ -19,7 +19,7 @@
 
 #define LINE_MOST 512
 
-/* Colour pairs, whose numbers terminal.c assigns. */
+/* Colour pairs, defined in terminal.c. */
 #define RED COLOR_PAIR(1)
 #define YELLOW COLOR_PAIR(2)
 #define CYAN COLOR_PAIR(3)
@@ -44,11 +44,11 @@
  * COLUMNS_FOR_COUNTS or more columns.
  */
 #define CHART_X 40
-/* Width in columns of the figures at the left of a chart of a stack, including a gap. */
+/* Width in columns of the numbers at the left of a stack's chart, including the gap behind them. */
 #define FIGURE_WIDTH 14
 /* Percentage of a CPU above which memleak's own load is highlighted. */
 #define CPU_PERCENT_MOST 10
-/* Minimum columns for the arrow and the name of a caller. If the name is longer, it is cut. */
+/* Minimum number of columns for the arrow and the name of a caller. A longer name is cut. */
 #define CALLER_LEAST 12
 /*
  * Minimum terminal height in lines at which several source lines are shown; on a lower terminal,
@@ -56,8 +56,8 @@
  */
 #define ROWS_FOR_SOURCE 18
 /*
- * The first frames of a stack, up to this number, take precedence over the charts and the source
- * lines if there is not enough room for all.
+ * Minimum number of frames shown of a stack. If there is not enough room, these frames are shown
+ * instead of charts and source lines.
  */
 #define FRAMES_LEAST 6
 
@@ -176,8 +176,8 @@ static struct chart chart_of(const uint64_t *values, size_t cnt)
 }
 
 /*
- * Draws the part of a bar that is in one line of the terminal. eighths: height of this part in
- * eighths of a line. is_single: the bar has no other lines.
+ * Draws a bar's part in one line of the terminal. eighths: height of this part in eighths of a
+ * line. is_single: the whole bar is in this line.
  */
 static void put_bar(int y, int x, int eighths, bool is_single)
 {
@@ -221,9 +221,9 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 }
 
 /*
- * Returns the text at the right end of the title. It has the time at which the user set the mark.
- * For a recording, it then has the number of the shown report ("moment 3 of 10"), else "ENDED" or
- * "PAUSED". is_short selects a shorter text for narrow terminals.
+ * Returns the text at the right end of the title: the time at which the user set the mark, if any;
+ * then the number of the shown report ("moment 3 of 10") for a recording, else "ENDED" or "PAUSED".
+ * is_short selects a shorter text for narrow terminals.
  */
 static void state_text(const struct model *model, bool is_short, char ret[80])
 {
@@ -400,7 +400,7 @@ struct layout {
 	int spark_x, spark_width;
 };
 
-/* Returns the start of a column, and moves *x to the start of the next one. */
+/* Returns *x, the start of a column, and moves *x to the start of the next column. */
 static int add_column(int *x, int width)
 {
 	int start = *x;
@@ -614,8 +614,8 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 }
 
 /*
- * Draws a text, without its first `from` lines, and with long lines wrapped. Advances *y to the
- * line below. Returns the number of lines of the whole text.
+ * Draws a text with long lines wrapped, but not its first `from` lines. Advances *y to the line
+ * below. Returns the number of lines of the whole text.
  */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {
@@ -953,7 +953,7 @@ static void draw_keys(const struct model *model)
 		snprintf(text, sizeof(text), "q back  %s%s%s",
 			 model->page == PAGE_STACK ? "Up Down source of a frame" : "Up Down move",
 			 model->page == PAGE_HELP ? "" : "  h help", moment_keys(model));
-	/* Erase the line: on a very low terminal, it already has the heads of the list. */
+	/* Erase the line: on a very low terminal, the column headings of the list are in it. */
 	move(y, 0);
 	clrtoeol();
 	if (y < LINES - 1)

@@ -187,8 +187,8 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 
 /*
  * Returns a copy of a row. If rows are grouped by thread and the row has several threads, the copy
- * has only the bytes and blocks that one of these threads has allocated, without history, ages and
- * results of a proof, which are not known by thread.
+ * has only the bytes and blocks that one of these threads has allocated. It then has no history,
+ * ages or results of a proof, because these are not known by thread.
  */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
@@ -257,10 +257,9 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 }
 
 /*
- * Adds a row to the list or to its group. If rows are grouped by thread, does this for each
- * thread's part of the row, with the group of that thread. Adds it to the list if rows are not
- * grouped, or if its group is open. Skips it if another group is open. Otherwise, adds it to the
- * sums of its group.
+ * Adds a row to the list if rows are not grouped, or if the row belongs to the open group. If rows
+ * are grouped and no group is open, adds the row to the sums of its group. If rows are grouped by
+ * thread, does this for each thread's part of the row.
  */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
@@ -360,8 +359,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row with the given id, which was selected before the list was made again. If there is
- * none, or if at_top is true, the selection stays at the same position.
+ * Selects the row with the given id, that of the row that was selected in the previous list. If no
+ * row has this id, or if at_top is true, the selection stays at the same position.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {

@@ -99,7 +99,7 @@ struct model {
 	/* memory for the rows of the list: groups, stacks, or parts of stacks */
 	struct screen_row *sums;
 	size_t sum_cnt;
-	/* the rows of the list in their order; pointers to `sums` */
+	/* pointers to the rows in `sums`, in the order in which they are listed */
 	const struct screen_row **rows;
 	size_t row_cnt;
 	size_t hidden_cnt; /* number of stacks that the filter hides */

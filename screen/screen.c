@@ -39,7 +39,7 @@ struct screen {
 	pthread_mutex_t log_lock;
 	char *log;
 	size_t log_len;
-	/* length of the part of `log` that was logged before the user last pressed a key */
+	/* length of the beginning of `log` that was logged before the user last pressed a key */
 	size_t read_len;
 };
 
@@ -357,10 +357,7 @@ void screen__want_page(struct screen *screen)
 		save_page(screen);
 }
 
-/*
- * Lets the thread that handles keys work for a moment. Called at intervals while a large report is
- * copied.
- */
+/* Lets the thread that handles keys run. Called at intervals while a large report is copied. */
 static void breathe(void)
 {
 	fair_lock_release();

@@ -47,7 +47,7 @@ struct screen_row {
 	double score;
 	struct reach_sum lost; /* `lost` and `definite` are results of the latest proof */
 	struct reach_sum definite;
-	/* The fields below are only set for stacks. */
+	/* The fields from `pid` to `thread_cnt` are set only for stacks, not for groups. */
 	pid_t pid;           /* pid of the process; 0 if the stack belongs to no single process */
 	const char *process; /* "node (4711)" */
 	const char *module;  /* module whose code called the allocator */
