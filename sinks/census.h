@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "sinks/json_writer.h"
 
-/* All functions of this header write nothing if there is no census. */
+/* All functions of this header write nothing if the report has no census. */
 void census_write_text(FILE *out, const struct report *report);
 /* Writes the lines of text about the heap as a whole, which follow the table of chunk sizes. */
 void census_write_facts(FILE *out, const struct report *report);

@@ -14,9 +14,8 @@ static unsigned int percent(double share)
 }
 
 /*
- * Suggests ways to lower the cost of tracing. With sampling, a call that is not sampled still costs
- * the trap of the probe at its entry, but hardly anything else. So sampling cannot lower the cost
- * below that of these traps.
+ * Suggests ways to lower the cost of tracing. Sampling avoids most of the cost, except that of the
+ * trap at the entry of each call: the percentage written is the cost of these traps alone.
  */
 static void write_ways_out(const struct text_part *part)
 {

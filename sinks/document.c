@@ -35,8 +35,8 @@ static int open_beside(char *path, int old_fd)
 }
 
 /*
- * Writes a new file and renames it to `path`. After a failure, `*done` tells whether to give up: it
- * is false if the old file may still be overwritten in place.
+ * Writes a new file and renames it to `path`. After a failure, `*done` is false if the caller may
+ * still overwrite the old file in place.
  */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {

@@ -33,7 +33,10 @@
  */
 #define MAX_BLOCKS 100000
 
-/* Blocks of a site that have the same size and that the file allocates at the same time. */
+/*
+ * A number of blocks of a site that have the same size. In the file, they are allocated at the same
+ * time.
+ */
 struct batch {
 	uint64_t size;
 	size_t allocation;
@@ -44,7 +47,7 @@ struct batch {
 struct site_output {
 	const struct report_site *shown;
 	size_t trace;
-	uint64_t unit; /* number of the site's blocks that one block of the file stands for */
+	uint64_t unit; /* number of the site's blocks for which one block of the file stands */
 	uint64_t bytes;
 	uint64_t blocks;
 	struct batch *batches;
@@ -133,7 +136,7 @@ static bool fits(const struct heaptrack_file *file, uint64_t share)
 }
 
 /*
- * Returns the maximum number of blocks that one site may have in the file, so that all sites
+ * Returns the maximum number of blocks that each site may have in the file, so that all sites
  * together have at most MAX_BLOCKS. Returns at least 1.
  */
 static uint64_t share_of(const struct heaptrack_file *file)

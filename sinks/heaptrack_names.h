@@ -33,8 +33,8 @@ size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t fra
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);
 /*
- * Returns the number that stands for a sequence of bytes in the given table. Sets `failed` if there
- * is no memory.
+ * Returns the number that stands for a sequence of bytes in the given table. Sets `failed` if out
+ * of memory.
  */
 size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, const void *bytes,
 			size_t len, bool *is_new);

@@ -95,8 +95,8 @@ static size_t number_of(struct page *page, struct intern *table, const void *byt
 }
 
 /*
- * Returns the index of a string. Escapes the string as for terminals: browsers also obey characters
- * that change the direction of writing.
+ * Returns the index of a string. Escapes the string as for terminals, because browsers, too, obey
+ * characters that change the direction of writing.
  */
 static size_t string_number(struct page *page, const char *text)
 {
@@ -234,7 +234,7 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 
 /*
  * Returns the name of a row that stands for folded frames: the library that all these frames are
- * in, or the function that a recursion repeats. Returns NULL if there is no memory.
+ * in, or the function that a recursion repeats. Returns NULL if out of memory.
  */
 static char *row_name(const struct fold *fold)
 {
@@ -481,8 +481,8 @@ static void write_ages(struct json_writer *json, const char *key, const struct a
 }
 
 /*
- * Writes a site's blocks by age, by time of allocation ("births") and by size, as sums for each
- * class. "births" is left out if the snapshot has no list of earlier times; class c of "births" has
+ * Writes the sum of a site's blocks in each class of age, of allocation time ("births") and of
+ * size. "births" is left out if the snapshot has no list of earlier times; class c of "births" has
  * the blocks that were allocated after the first c of these times. "sizes" is left out if the
  * report does not list blocks; class c of "sizes" has the blocks from 2^(c-1) to 2^c - 1 bytes.
  */

@@ -199,7 +199,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 
 /*
  * Begins the JSON object of a function. Writes the keys of `site`, which is one of the function's
- * sites, and the numbers of the function's paths (stacks) and processes.
+ * sites, and how many paths (stacks) and processes the function has.
  */
 static void begin_function(struct json_writer *json, const struct report *report,
 			   const struct report_site *site, size_t paths, size_t processes)
@@ -212,7 +212,8 @@ static void begin_function(struct json_writer *json, const struct report *report
 
 /*
  * Writes the functions with proven losses. "lost", "lost_with_them" and "lost_per_s" are sums over
- * all paths (stacks) of the function. All keys of a site are those of the path that has lost most.
+ * all paths (stacks) of the function. The keys that describe a site are those of the path that has
+ * lost most.
  */
 static void write_proven_losses(struct json_writer *json, const struct report *report)
 {

@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "base/order.h"
 
-/* Maximum caches that are named */
+/* Maximum number of slab caches that are named */
 #define CACHES_MOST 4
 
 struct cache_sum {
@@ -64,7 +64,7 @@ static void write_amount(FILE *out, double bytes)
 	fputs(text, out);
 }
 
-/* Completes a line with the entries of `sums` that hold the most memory, and frees `sums`. */
+/* Completes a line with the largest entries of `sums`, and frees `sums`. */
 static void write_caches(FILE *out, struct cache_sums *sums)
 {
 	uint64_t left = sums->bytes;
@@ -85,8 +85,8 @@ static void write_caches(FILE *out, struct cache_sums *sums)
 }
 
 /*
- * Sums up the outstanding kernel memory that the kernel can reclaim; if `reclaimable` is false, the
- * memory that it cannot reclaim.
+ * Sums up the outstanding kernel memory that the kernel can reclaim or, if `reclaimable` is false,
+ * the memory that it cannot reclaim.
  */
 static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 {
@@ -156,7 +156,10 @@ static bool has_grown(const struct snapshot *snap, enum kernel_growth_kind kind)
 	return false;
 }
 
-/* Writes how much of the growth of slab memory is reclaimable, and which caches have grown. */
+/*
+ * Writes how much slab memory has grown, how much of this the kernel can reclaim, and which slab
+ * caches have grown.
+ */
 static void write_slab_growth(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;

@@ -13,9 +13,9 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /*
- * Interval in seconds and number of reports of the advised command: PROOF_TIMES with --prove, TIMES
- * with other options. A run with --prove needs two reports, because blocks count as lost only if
- * two consecutive proofs find them definite.
+ * The interval, in seconds, and the number of reports of the command that is advised: PROOF_TIMES
+ * if it has --prove, otherwise TIMES. A run with --prove needs two reports, because blocks count as
+ * lost only if two consecutive proofs find them definite.
  */
 #define PROOF_TIMES "15 2"
 #define TIMES "5 12"

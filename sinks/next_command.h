@@ -8,7 +8,7 @@
 /*
  * Returns a command for a shell, to be freed. It has only options and numbers, and no text from the
  * traced processes. Returns NULL if there is nothing more to run, if the process is not running, if
- * the report is of a recording or a core file, or if there is no memory.
+ * the report is of a recording or a core file, or if out of memory.
  */
 char *next_command(const struct report *report);
 

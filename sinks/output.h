@@ -27,8 +27,8 @@ struct output {
 
 /*
  * Opens the output; `path` is NULL for stdout. If `document` is true, each report replaces the
- * previous one. If `binary` is true, a terminal is refused. Logs errors. Returns 0, -ENOTTY for a
- * refused terminal, or another negative errno.
+ * previous one. If `binary` is true, refuses to write to a terminal. Logs errors. Returns 0,
+ * -ENOTTY for a refused terminal, or another negative errno.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
 /* True if the file of --output is the file at path, even if their paths differ. */
@@ -57,7 +57,7 @@ bool output_has_colour(const struct output *out, enum colour colour);
  */
 void output_size(const struct output *out, unsigned int *rows, unsigned int *columns);
 
-/* Returns a stream in memory to which a report is printed; NULL if there is no memory. */
+/* Returns a stream in memory to which a report is printed; NULL if out of memory. */
 FILE *output_begin(struct output *out);
 
 /*

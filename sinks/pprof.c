@@ -22,9 +22,9 @@
 
 /*
  * Returns the ratio by which outstanding amounts are multiplied to estimate all allocations of a
- * site: the number of all its blocks that reports have seen, divided by those of them that are
- * outstanding. Blocks that were freed before any report saw them are not counted. Bytes are
- * multiplied by the same ratio, because the sizes of freed blocks are not known.
+ * site: the number of all its blocks that reports have seen, divided by the number of those blocks
+ * that are outstanding. Blocks that were freed before any report saw them are not counted. Bytes
+ * are multiplied by the same ratio, because the sizes of freed blocks are not known.
  */
 static double seen_per_block(const struct site_history *history)
 {

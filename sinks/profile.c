@@ -14,8 +14,8 @@
 #include "base/escape.h"
 
 /*
- * Returns the array with room for one more item. The capacity of the array is a power of two.
- * Returns NULL if there is no memory; the array is then unchanged.
+ * Returns `array` after making room for one more item; the array may have moved. The capacity of
+ * the array is a power of two. Returns NULL if out of memory; the array is then unchanged.
  */
 static void *make_room(void *array, size_t cnt, size_t size)
 {
@@ -36,8 +36,7 @@ static void *make_room(void *array, size_t cnt, size_t size)
 
 /*
  * Returns the number of an object, such as a function, given the bytes that identify it. Numbers
- * begin with 1; 0 means that there is no memory. Sets *fresh if the profile does not have the
- * object yet.
+ * begin with 1; 0 means out of memory. Sets *fresh if the profile does not have the object yet.
  */
 static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
 			  size_t len, bool *fresh)
@@ -231,7 +230,7 @@ static uint64_t location_number(struct profile *profile, const Pprof__Location *
 
 /*
  * Adds a location, and takes ownership of `place`. If the profile already has an equal location,
- * returns its id, else a new id. Returns 0 if there is no memory.
+ * returns its id, else a new id. Returns 0 if out of memory.
  */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {
@@ -319,7 +318,7 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 		profile->err = -ENOMEM;
 }
 
-/* Adds a label to a sample, and returns it; NULL if there is no memory. */
+/* Adds a label to a sample, and returns it; NULL if out of memory. */
 static Pprof__Label *add_label(struct profile *profile, Pprof__Sample *sample, const char *key)
 {
 	Pprof__Label *label = malloc(sizeof(*label));

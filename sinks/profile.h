@@ -15,7 +15,7 @@
 
 struct profile {
 	Pprof__Profile *message;
-	struct intern strings; /* numbers of the objects that are in message */
+	struct intern strings; /* maps each string to its number in `message` */
 	struct intern mappings;
 	struct intern functions;
 	struct intern locations;
@@ -44,7 +44,7 @@ uint64_t profile_location(struct profile *profile, uint64_t address, const char 
 /* Returns the id of a made-up location, which has a name instead of an address. */
 uint64_t profile_named(struct profile *profile, const char *name);
 
-/* Returns an empty sample, or NULL if there is no memory. */
+/* Returns an empty sample; NULL if out of memory. */
 Pprof__Sample *profile_add_sample(struct profile *profile);
 void profile_add_frame(struct profile *profile, Pprof__Sample *sample, uint64_t location_id);
 void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t value);

@@ -158,7 +158,10 @@ static void write_placed(FILE *out, const struct python_class *class, bool is_fi
 	fputc(')', out);
 }
 
-/* Writes what grows if no script line is known that adds items to a container. */
+/*
+ * Writes which container and which class grow. Called if no script line is known that adds items to
+ * a container.
+ */
 static void write_without_keeper(FILE *out, const struct python_growth *python, size_t name_max)
 {
 	const struct python_class *class = placed_class(python);

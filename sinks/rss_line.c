@@ -21,14 +21,14 @@
 #define LINES_MAX 3
 
 /*
- * Blocks that were allocated before tracing began are mentioned if they hold at least 1/OLDER_PART
- * of resident memory
+ * Minimum share of resident memory, as 1/OLDER_PART, at which blocks from before tracing began are
+ * mentioned
  */
 #define OLDER_PART 10
 /* Maximum number of size classes in the line about blocks from before tracing began */
 #define CLASSES_MAX 5
 
-/* MALLOC_ARENA_MAX is suggested if glibc has more arenas than this */
+/* Number of arenas of glibc above which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
 static const char *const words[] = {

@@ -54,7 +54,7 @@ extern const struct lost_text lost_texts[LOSS_CNT];
 
 /*
  * Returns a text such as "2 stacks cut: the outer frames are not known", which is to be freed; NULL
- * if there is no memory.
+ * if out of memory.
  */
 char *lost_describe(enum loss lost, uint64_t cnt);
 

@@ -36,8 +36,8 @@ static unsigned int line_of(const struct frame_walk *walk)
 }
 
 /*
- * Returns the number of a frame, counted from 1; 0 if there is no memory. Sets *fresh if the
- * speedscope file does not have the frame yet.
+ * Returns the number of a frame, counted from 1; 0 if out of memory. Sets *fresh if the speedscope
+ * file does not have the frame yet.
  */
 static uint64_t frame_number(struct document *document, const char *name,
 			     const struct frame_walk *walk, bool *fresh)

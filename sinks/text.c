@@ -174,19 +174,19 @@ static size_t lines_of(const char *text, size_t columns)
 }
 
 /*
- * Minimum lines of the first stack that are written; with fewer lines, the culprit might be cut
- * off.
+ * Minimum number of lines of the first stack that are written. With fewer lines, the culprit might
+ * be cut off.
  */
 #define STACK_LINES 8
 /*
- * Minimum lines of the first stack that are written if the lines of suspects already name the
- * culprit.
+ * Minimum number of lines of the first stack that are written if the lines of suspects already name
+ * the culprit.
  */
 #define STACK_LINES_OF_SUSPECTS 3
 
 /*
- * If a stack takes more than `most` lines, cuts off its last lines, and one more to make room for
- * the note on the cut. Returns the number of lines cut off.
+ * If a stack takes more than `most` lines, cuts off its last lines, so that at least one line is
+ * free for the note on the cut. Returns the number of lines cut off.
  */
 static size_t cut_lines(char *text, size_t columns, size_t most)
 {
@@ -349,8 +349,8 @@ static char *text_of(const struct text_part *part, void (*write)(const struct te
 }
 
 /*
- * True if a line of a report's end is a note, such as "\tlost: ...". The lines "outstanding:" and
- * "open:", which have the totals, are not notes.
+ * True if a line at the end of a report is a note, such as "\tlost: ...". The lines "outstanding:"
+ * and "open:", which have the totals, are not notes.
  */
 static bool is_note(const char *line)
 {
@@ -360,8 +360,8 @@ static bool is_note(const char *line)
 }
 
 /*
- * Writes the labels of consecutive notes, the first of which is at `line`. If adjacent notes have
- * the same label, writes the label once, with the number of these notes.
+ * Writes the labels of consecutive notes, such as "lost"; `line` is the first note. If adjacent
+ * notes have the same label, writes the label once, with the number of these notes.
  */
 static void write_labels(FILE *out, const char *line)
 {
@@ -382,7 +382,9 @@ static void write_labels(FILE *out, const char *line)
 	fputs(" (-T 10 shows these notes)\n", out);
 }
 
-/* Writes the end of a report, but in place of all notes only one line with their labels. */
+/*
+ * Writes the end of a report. In place of all notes, writes one line with the labels of the notes.
+ */
 static void write_short_tail(FILE *out, const char *tail)
 {
 	bool is_labelled = false;

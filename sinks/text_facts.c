@@ -10,8 +10,8 @@
 #include "sinks/suppressions.h"
 
 /*
- * Writes whether all stacks are complete. The percentage is rounded down, so that it is below 100 %
- * unless they are.
+ * Writes that all stacks are complete, or the percentage of bytes or descriptors that have complete
+ * stacks. This percentage is rounded down, so that it is below 100 %.
  */
 void text_write_complete(FILE *out, const struct report *report)
 {
@@ -207,7 +207,7 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 }
 
 /*
- * A loss above this limit, in thousandths of all allocations or bytes, gets a line near the top of
+ * Limit, in thousandths of all allocations or bytes, above which a loss gets a line near the top of
  * the report
  */
 #define MUCH_LOST 10

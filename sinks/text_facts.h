@@ -12,8 +12,8 @@
 void text_write_complete(FILE *out, const struct report *report);
 
 /*
- * Writes a line for each kind of loss through a full table, a full quota or a lack of memory that
- * affects more than 1 % of the allocations, or of the bytes if stacks were lost.
+ * Writes a line for each kind of loss that is due to a full table, a full quota or a lack of
+ * memory, if more than 1 % of the allocations (for lost stacks: of the bytes) were affected.
  */
 void text_write_incomplete(FILE *out, const struct report *report);
 

@@ -14,8 +14,8 @@
 
 #define NAME_MOST 100
 /*
- * Outer frames that a stack has in common with the previous stack are left out if there are at
- * least this many, not counting start-up frames
+ * Minimum number of outer frames, not counting start-up frames, that are left out because the
+ * previous stack has them, too
  */
 #define REPEATED_LEAST 3
 

@@ -301,7 +301,7 @@ void text_write_module(FILE *out, const char *module)
 
 /*
  * Returns a copy, to be freed, of the last `parts` names of a path. Cuts the copy to PATH_MOST
- * bytes. Returns NULL if there is no memory.
+ * bytes. Returns NULL if out of memory.
  */
 static char *short_path(const char *path, unsigned int parts)
 {
@@ -499,7 +499,7 @@ static void write_ages(FILE *out, const struct site *site)
 
 /*
  * True if the change of a site's size has to be written. The change of a new site is its whole
- * size, which the line above already shows.
+ * size, which the site's first line shows already.
  */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {

@@ -38,11 +38,11 @@ static void write_losses(const struct text_part *part, bool is_named)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-/* Sums over the suspects that have a line each. */
+/* Sums over those suspects that have a line each. */
 struct named {
 	size_t lines; /* number of these suspects */
-	size_t cnt;   /* number of the sites of these suspects, without companions */
-	double per_s; /* growth of these sites */
+	size_t cnt;   /* number of sites of these suspects, except companions (kernel_paths.h) */
+	double per_s; /* growth of these sites in bytes per second */
 };
 
 static struct named named_suspects(const struct report *report)
@@ -70,7 +70,7 @@ static bool is_mostly_unnamed(const struct report *report, struct named named)
 	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
 }
 
-/* True if the sentence of the verdict names the function to blame, because there is only one. */
+/* True if the sentence of the verdict names the function to blame: it does if there is only one. */
 static bool names_culprit(const struct report *report)
 {
 	enum conclusion conclusion = conclusion_of(report);
@@ -99,9 +99,9 @@ static void write_more_hint(const struct text_part *part, size_t cnt)
 }
 
 /*
- * Writes the growth rate of all growing sites that have no line of their own, a function that is on
- * most of their stacks, and the option that lists these sites. If they are the larger part of the
- * growth, this line comes before the lines of suspects.
+ * Writes about the growing sites that have no line of their own: their growth rate, a function that
+ * is on most of their stacks, and the option that lists them. If these sites are the larger part of
+ * the growth, this line comes before the lines of suspects.
  */
 static void write_more(const struct text_part *part, struct named named)
 {
@@ -132,8 +132,8 @@ static void write_more(const struct text_part *part, struct named named)
 }
 
 /*
- * For each part of a footprint that may grow without being traced: a description, the options that
- * show more of it, and advice, which follows the options in a line.
+ * Texts about each part of a footprint that may grow without being traced: its name, the options
+ * that show more of it, and advice, which is written after the options.
  */
 static const struct {
 	const char *words;
@@ -400,7 +400,7 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
-/* Writes that no site grows steadily, or that only sites of caches or of tracing do. */
+/* Writes that no site grows steadily, or that the only ones that do are of caches or tracing. */
 static void write_steady(const struct text_part *part)
 {
 	size_t cnt = part->report->sites_total, excluded = part->report->excluded_total;

@@ -20,7 +20,7 @@
 #include "sinks/verdict_line.h"
 
 #define LINE_MOST 3072
-/* Maximum number of findings and notes together that are tried first */
+/* Maximum number of findings and notes, taken together, in the first attempt */
 #define ITEMS_MOST 16
 /* Maximum bytes of a function's name if no finding fits with full names */
 #define NAME_MOST 120

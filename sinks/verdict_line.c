@@ -28,7 +28,7 @@
 #define NAME_MOST 60
 #define NAME_LEAST 20
 
-/* Which details a line has. */
+/* The details that a line has. */
 struct detail {
 	/* maximum number of callers of the blamed function that are named */
 	unsigned int callers;
@@ -178,7 +178,7 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 
 /*
  * Returns the maximum number of callers that are named. If the suspect stands for several instances
- * of a template, only their nearest callers were compared: this is 1 if these are equal, else 0.
+ * of a template, only the nearest caller may be named, and only if all instances have the same one.
  */
 static unsigned int callers_shown(const struct suspect *suspect, const struct detail *detail)
 {
@@ -394,8 +394,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 }
 
 /*
- * Returns the line of a suspect or loss with the given details, to be freed; NULL if there is no
- * memory.
+ * Returns the line of a suspect or loss with the given details, to be freed; NULL if out of memory.
  */
 static char *line_of(const struct text_part *part, const struct verdict_line *verdict,
 		     const struct detail *detail)
@@ -505,8 +504,8 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 }
 
 /*
- * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if there is
- * no memory. `taken` bytes of the width are used by text before the line.
+ * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if out of
+ * memory. `taken` bytes of the width are used by text before the line.
  */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
 		      size_t taken)

@@ -9,8 +9,8 @@
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
  * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
  * out details in this order: all callers but the nearest, how many blocks were freed, the manner of
- * growth. If the line is still too long, leaves out the nearest caller, and then these details in
- * the same order. If necessary, finally cuts names.
+ * growth. If the line is still too long, leaves out all callers, but writes the other details again
+ * as far as they fit. If necessary, finally cuts names.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
@@ -22,7 +22,7 @@ void verdict_write_loss(const struct text_part *part, const struct proven_loss *
 /*
  * verdict_suspect_line() returns the line of a suspect, verdict_loss_line() the line of a proven
  * loss. The line has no newline, is to be freed, and is short enough for `taken` bytes before it.
- * Both functions return NULL if there is no memory.
+ * Both functions return NULL if out of memory.
  */
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect,
 			   size_t taken);
