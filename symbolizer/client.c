@@ -45,8 +45,8 @@ void client_deinit(struct client *client)
 }
 
 /*
- * Closes the debug file that was offered to the helper: it is not the needed file, or it made the
- * helper crash or hang.
+ * Closes the debug file that was offered to the helper. Called if it is not the needed file, or if
+ * it made the helper crash or hang.
  */
 static void drop_offer(struct module *module)
 {
@@ -367,7 +367,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	}
 	client->opened++;
 	if (helper_start(&client->helper))
-		return -ETIMEDOUT; /* no memory or no new processes: let the caller retry later */
+		return -ETIMEDOUT; /* out of memory or of processes: let the caller retry later */
 	message_put_u32(&request, SERVER_OPEN);
 	message_put_u32(&request, module->id);
 	message_put_string(&request, module->path);

@@ -59,8 +59,8 @@ static int link_place(const struct module *module, unsigned int index, char **re
 
 /*
  * Makes the path of the index-th candidate. Candidate 0 is found by build id, candidates 1 to 3 by
- * the needed file's name. Returns 0, -ENOMEM, -ENOENT if there is no candidate `index`, or -ERANGE
- * if there are no more.
+ * the needed file's name. Returns 0, -ENOMEM, -ENOENT if the needed file has no such candidate, or
+ * -ERANGE if `index` is above 3.
  */
 static int place(const struct module *module, unsigned int index, char **ret)
 {
@@ -127,9 +127,9 @@ static int open_below(const struct module *module, int root_fd, const char *path
 
 /*
  * Opens a candidate in the process's root (if in_root is set) or on the host. On the host, opens
- * only candidates in DEBUG_FOLDER, since a traced process can choose the path. If the process's
- * root is unknown (root_fd is -1, as for an ended process), candidates outside DEBUG_FOLDER are
- * opened on the host instead of in the root.
+ * only candidates in DEBUG_FOLDER, since a traced process can choose the path. Exception: if the
+ * process's root is unknown (root_fd is -1, as for an ended process), opens candidates outside
+ * DEBUG_FOLDER on the host although in_root is set.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)
@@ -141,7 +141,7 @@ static int open_place(const struct module *module, int root_fd, bool in_root, co
 			       ? -ENOENT
 			       : open_below(module, in_root ? root_fd : -1, below, st);
 	/*
-	 * Outside DEBUG_FOLDER, the name of an alternate file must not contain directories: it
+	 * Outside DEBUG_FOLDER, reject a name of an alternate file that contains directories: it
 	 * could lead anywhere.
 	 */
 	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))

@@ -12,10 +12,10 @@
 
 /*
  * Opens the index-th candidate for the debug file that the module needs (module->need). Candidates
- * are searched in the process's root (root_fd; -1 if unknown) and in the host's /usr/lib/debug. If
- * module->places is set, they are the files listed there instead. The caller frees *ret_path.
- * Returns 0, -ENOENT if this candidate cannot be opened (try the next index), -ERANGE if there are
- * no more candidates, or -ENOMEM.
+ * are searched in the process's root (root_fd; -1 if unknown) and in the host's /usr/lib/debug.
+ * Exception: if module->places is set, the candidates are the files listed there. The caller frees
+ * *ret_path. Returns 0, -ENOENT if this candidate cannot be opened (try the next index), -ERANGE if
+ * there are no more candidates, or -ENOMEM.
  */
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path);

@@ -28,8 +28,8 @@ static inline bool sym_is_known(const char *text)
 }
 
 /*
- * The mapping of a file that contains an address. If no mapping contains the address now, the
- * latest one that did. If it is unknown, `end` is 0.
+ * The file mapping at an address: the present one or, if no file is mapped there now, the latest
+ * former one. `end` is 0 if no such mapping is known.
  */
 struct sym_mapping {
 	uint64_t start;

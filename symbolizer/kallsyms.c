@@ -37,7 +37,10 @@ struct parse {
 	size_t line_cnt;
 	kallsyms_owner_fn owner_of;
 	void *arg;
-	/* owner of the previous line: the lines of an owner are contiguous */
+	/*
+	 * cache for find_owner(): the latest owner in brackets, and its number. The lines of an
+	 * owner are contiguous.
+	 */
 	const char *last_owner;
 	size_t last_owner_len;
 	int last_number;
@@ -87,7 +90,7 @@ static bool is_name(const struct line *line, const char *name)
 }
 
 /*
- * If a line shows a marker symbol such as _stext or _etext, records its address as a limit of the
+ * If a line lists a marker symbol such as _stext or _etext, records its address as a limit of the
  * core kernel's text.
  */
 static void note_limits(struct kallsyms *table, const struct line *line)

@@ -74,7 +74,7 @@ const char *loaded_module_next(const char *at, const char *end, struct loaded_mo
 }
 
 /*
- * Finds the build id in ELF notes. Returns it in hex, or NULL if there is none or memory is short.
+ * Finds the build id in ELF notes. Returns it in hex, or NULL if there is none or if out of memory.
  * A note consists of three numbers, a name and data; name and data are padded to 4 bytes.
  */
 static char *find_build_id(const char *notes, size_t len)

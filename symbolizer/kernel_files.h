@@ -45,7 +45,7 @@ const char *loaded_module_next(const char *at, const char *end, struct loaded_mo
 
 /*
  * Returns the GNU build id, in hex, of a module, or of the core kernel if module is NULL. Returns
- * NULL if there is no build id or memory is short.
+ * NULL if there is no build id or if out of memory.
  */
 char *kernel_build_id(const struct kernel_roots *roots, const char *module);
 

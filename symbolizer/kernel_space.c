@@ -99,7 +99,7 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 		place = kernel_symtab_find(&space->image,
 					   query->exact ? query->addr : query->addr - 1);
 		/*
-		 * If no kernel part was known for the location, fill it in now. If the address now
+		 * If the location's kernel part was unknown, fill it in now. If the address now
 		 * belongs to a different part or function, add a new location instead.
 		 */
 		if (!loc || (loc->part && !is_same(loc, &place)))

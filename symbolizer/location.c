@@ -45,7 +45,8 @@ int locations_add(struct locations *locations, const struct sym_query *query, st
 	loc->exact = query->exact || query->kind != SYM_CODE;
 	loc->since_ns = clock_ns(CLOCK_MONOTONIC);
 	/*
-	 * Look up the byte before a return address: the return address may be in the next function.
+	 * For a return address, look up the byte before it: the return address itself may be in the
+	 * next function.
 	 */
 	loc->pc = loc->exact ? query->addr : query->addr - 1;
 	if (hash_map_set(&locations->newest[map_of(query)], key_of(query), loc)) {

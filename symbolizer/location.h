@@ -42,8 +42,8 @@ struct location {
 
 struct locations {
 	/*
-	 * hash maps from addresses to their newest locations: newest[exact] for code, where exact
-	 * is 0 or 1; newest[1 + kind] for SYM_DATA and SYM_TLS
+	 * hash maps from addresses to their newest locations. newest[0] is for return addresses,
+	 * newest[1] for addresses of instructions, newest[1 + kind] for SYM_DATA and SYM_TLS.
 	 */
 	struct hash_map newest[1 + SYM_KIND_CNT];
 	struct location **all; /* all locations, including replaced ones */

@@ -26,8 +26,8 @@ struct name {
 	uint64_t anchor; /* anchor as in server/protocol.h; used only for variables */
 	/*
 	 * True for the address of an instruction, false for a return address. For a return address,
-	 * `offset` is that of the byte before it, which is part of the call, but the offsets in
-	 * `frames` are those of the return address itself.
+	 * `offset` is that of the byte before it, which is part of the call; but the offsets in
+	 * `frames` are those of the return address.
 	 */
 	bool exact;
 	bool listed; /* the name is on the module's todo list already */

@@ -9,7 +9,7 @@
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
-/* Maximum number of attempts per module if the helper ends each time. */
+/* Maximum number of attempts per module if the helper ends during each attempt. */
 #define TRIES_MAX 3
 
 struct naming_pass {

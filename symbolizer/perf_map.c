@@ -13,8 +13,8 @@
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
 /*
- * Maximum number of lines compared that contain one address. JIT compilers reuse an address fewer
- * times.
+ * Maximum number of lines that are compared if several lines contain the same address. Real JIT
+ * compilers reuse an address fewer times.
  */
 #define OVERLAPS_MAX 4096
 

@@ -16,7 +16,10 @@
 #include "base/vdso.h"
 #include "symbolizer/proc_files.h"
 
-/* Inode number of copies of the vdso in struct file_version. No real file has device number 0. */
+/*
+ * Inode number of copies of the vdso in struct file_version. Their device number is 0, which no
+ * real file has.
+ */
 #define VDSO_INODE 1
 
 /*
@@ -65,8 +68,8 @@ static bool is_foreign(int proc_fd)
 }
 
 /*
- * Returns 0 if the process has mappings, -ESRCH if it has none. Also returns 0 if its memory map
- * stays locked (-EAGAIN): then the process has mappings.
+ * Returns 0 if the process has mappings, -ESRCH if it has none. If its memory map stays locked
+ * (-EAGAIN), it has mappings: returns 0.
  */
 static int read_first(pid_t pid, int maps_fd)
 {

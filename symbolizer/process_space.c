@@ -133,8 +133,8 @@ static int place(struct process_space *space, struct location *loc, struct regio
 }
 
 /*
- * True if the location is still right: `region`, which contains its address now, maps the address
- * to the same offset of the same file as before. Also true if `region` is NULL.
+ * True if the location is still right: its address is now in `region`, which maps it to the same
+ * offset of the same file as before. Also true if `region` is NULL.
  */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
@@ -199,7 +199,9 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
 	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
-		/* Fill it in again: at the first query, the file may not have been open. */
+		/*
+		 * Fill in the location again: at the first query, the file may not have been open.
+		 */
 		if (!loc->name && region)
 			return place(space, loc, region);
 		loc->generation = space->locations.generation;
@@ -320,7 +322,7 @@ void process_space_publish(struct location *loc)
 	const struct name *name = loc->name;
 
 	/*
-	 * The address of a variable is in no segment of the file, or it was not looked up: keep
+	 * If the address of the variable is in no segment of the file, or was not looked up, keep
 	 * the name of the region, such as "[heap]", as the location's module.
 	 */
 	if (loc->code && (!name || !name->vaddr))

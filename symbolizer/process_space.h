@@ -36,9 +36,8 @@ int process_space_refresh(struct process_space *space);
 int process_space_find(struct process_space *space, const struct sym_query *query,
 		       struct location **ret);
 /*
- * Looks up the names of locations in JIT code in the file that the JIT compiler writes
- * (perf_map.h). Reads this file again if it has changed, unless the deadline has passed. Fails with
- * -ENOMEM.
+ * Names the locations in JIT code, from the file that the JIT compiler writes (perf_map.h). Reads
+ * this file again if it has changed, unless the deadline has passed. Fails with -ENOMEM.
  */
 int process_space_name_jits(struct process_space *space, struct location **locs, size_t cnt,
 			    uint64_t deadline_ns);

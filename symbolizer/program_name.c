@@ -33,7 +33,7 @@ static char *read_exe(int proc_fd)
 
 /*
  * Reads the beginning of a file of /proc/PID, up to a NUL or to the first character that is in
- * `end`. The caller frees *ret, which is NULL if memory is short. Returns 0 or a negative errno, as
+ * `end`. The caller frees *ret, which is NULL if out of memory. Returns 0 or a negative errno, as
  * proc_read_limited() does.
  */
 static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, char **ret)
@@ -51,7 +51,7 @@ static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, 
 
 /*
  * Returns the path to which the symbolic link `path` leads; the caller frees it. Returns NULL if
- * `path` is not a link or memory is short.
+ * `path` is not a link or if out of memory.
  */
 static char *follow_link(int root_fd, const char *path)
 {

@@ -69,7 +69,10 @@ static void region_free(struct region *region)
 	free(region);
 }
 
-/* A cache of paths that were created recently, keyed by the pointer `path` of struct mapping. */
+/*
+ * A cache of the paths that were created last. The key of a path is the pointer `path` of struct
+ * mapping.
+ */
 struct recent_paths {
 	const char *texts[RECENT_PATHS];
 	char *paths[RECENT_PATHS];
@@ -159,7 +162,7 @@ static void trim_gone(struct regions *regions)
 }
 
 /*
- * Moves a region that is no longer mapped to the list of former regions if it has a module or a
+ * Moves a region that is no longer mapped to the list of former regions if it has a module, or if a
  * location points to it. Otherwise frees the region.
  */
 static void retire(struct regions *regions, struct region *region)
@@ -339,7 +342,8 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 		struct region *code = regions->live[i];
 
 		/*
-		 * Stop at a region of another file, or where a second mapping of the file begins.
+		 * Stop at a region of another file, or at offset 0, where the file is mapped a
+		 * second time.
 		 */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;

@@ -279,8 +279,8 @@ bool symspace__maps_system(const struct symspace *space, dev_t dev)
 }
 
 /*
- * Puts the names that another lookup may improve on the todo lists of their modules, and stores
- * these modules in `modules`, each once. Fails with -ENOMEM.
+ * Adds each name that another lookup may improve to the todo list of its module. Stores these
+ * modules in `modules`, each once. Fails with -ENOMEM.
  */
 static int collect(struct location **locs, size_t cnt, struct module **modules, size_t *ret_cnt)
 {

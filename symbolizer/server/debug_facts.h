@@ -25,7 +25,7 @@ void debug_facts_deinit(struct debug_facts *facts);
 
 /*
  * Converts a build id to hex, in memory from malloc(). Returns NULL if the build id is empty or
- * longer than BUILD_ID_BYTES_MAX, or if memory is short.
+ * longer than BUILD_ID_BYTES_MAX, or if out of memory.
  */
 char *build_id_hex(const void *id, size_t len);
 

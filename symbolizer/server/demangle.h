@@ -5,7 +5,7 @@
 
 /*
  * Returns the demangled name, or a copy of `name` if it is not mangled or the result would be too
- * long; NULL if memory is short. The caller frees the result.
+ * long; NULL if out of memory. The caller frees the result.
  */
 char *demangle(const char *name);
 

@@ -22,7 +22,10 @@ static int dup_file(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* libdwfl callback. Need not find the ELF file, which was passed to dwfl_report_elf(). */
+/*
+ * libdwfl callback for finding the ELF file. Has nothing to do, since the file was passed to
+ * dwfl_report_elf().
+ */
 static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		       char **file_name, Elf **elf)
 {
@@ -62,7 +65,7 @@ static void set_need(struct elf_object *obj, enum server_need kind, const char *
 		.file = file ? strdup(file) : NULL,
 		.crc = crc,
 	};
-	/* If neither string is known, or memory is short, go on without the debug file. */
+	/* If both strings are NULL, perhaps for lack of memory, go on without the debug file. */
 	if (!obj->need.build_id && !obj->need.file)
 		obj->need.kind = NEED_NOTHING;
 }
@@ -421,7 +424,7 @@ static void unpack_files(struct elf_object *obj)
 	unpack(obj, &obj->alternate_fd);
 }
 
-/* Loads DWARF and indexes it for names of this kind, which may take seconds. */
+/* Loads the file's DWARF and indexes it for names of this kind. This may take seconds. */
 static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
 	Dwarf_Addr bias;

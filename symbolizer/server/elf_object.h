@@ -87,13 +87,13 @@ void elf_object__free(struct elf_object *obj);
 /*
  * Adds a debug file if it is the one that obj->need describes. Takes over fd, even on failure. If
  * the file was added, sets obj->need to the file that is needed next, if any, and returns 0.
- * Otherwise returns -ENOENT, or -ENOMEM if memory is short.
+ * Otherwise returns -ENOENT or -ENOMEM.
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
 /*
- * Loads the symbols for names of this kind and, if `level` is NAME_FULL, the DWARF. Skips what
- * cannot be loaded because memory is short or the file is damaged.
+ * Loads the symbols for names of this kind and, if `level` is NAME_FULL, the DWARF. Skips symbols
+ * and DWARF that cannot be loaded because the file is damaged or memory has run out.
  */
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 

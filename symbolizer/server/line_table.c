@@ -32,7 +32,10 @@ struct row {
 struct sequence {
 	struct row row;  /* current row: the registers of the line number program */
 	struct row last; /* the row that was added last */
-	/* begun: `last` is valid; is_live: this is code that the linker has not removed */
+	/*
+	 * begun: `last` is valid; is_live: the current rows are of code that the linker has not
+	 * removed
+	 */
 	bool begun, is_live;
 };
 

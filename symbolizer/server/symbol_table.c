@@ -216,8 +216,8 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 	if (!found) {
 		found = find_in(table, &table->labels, addr);
 		/*
-		 * Reject a symbol without a size if a symbol with a size ends between its start and
-		 * addr: code after a sized symbol does not belong to an earlier symbol.
+		 * Reject a symbol without a size if a symbol with a size ends between it and addr:
+		 * the code after a sized symbol does not belong to symbols before it.
 		 */
 		if (found && found->start < range_table_max_end(&table->sized, addr))
 			found = NULL;

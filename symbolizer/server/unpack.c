@@ -57,8 +57,8 @@ static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 }
 
 /*
- * Returns 0 if the file has a section that must be unpacked because elfutils cannot, -ENOENT if it
- * has no such section, or -EOPNOTSUPP if a section is compressed in an unknown way.
+ * Returns 0 if the file has a section that must be unpacked because elfutils cannot unpack it,
+ * -ENOENT if it has no such section, or -EOPNOTSUPP if a section is compressed in an unknown way.
  */
 static int find_compressed(Elf *elf)
 {
@@ -130,7 +130,7 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	return err;
 }
 
-/* True if a section must be copied. Code is not copied, since it is not needed to find names. */
+/* True if a section must be copied. Code is left out: it is not needed to find names. */
 static bool is_copied(const Elf64_Shdr *header)
 {
 	return header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL &&

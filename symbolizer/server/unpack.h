@@ -19,7 +19,10 @@
  * another negative errno if copying failed.
  */
 int unpack_file(int fd, uint64_t *bytes, int *ret);
-/* Must be called when copies were closed. bytes: their total size, as added by unpack_file(). */
+/*
+ * Must be called after copies were closed. bytes: total size of these copies, as added by
+ * unpack_file().
+ */
 void unpack_closed(uint64_t bytes);
 
 #endif
