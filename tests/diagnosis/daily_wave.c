@@ -16,8 +16,8 @@ static void open_connection(void)
 }
 
 /*
- * Returns the number of connections that should be open at the given moment. It begins half way
- * between the low at night and the peak by day.
+ * Returns the number of connections that should be open at the given time. At time 0, the number is
+ * half way between its minimum (night) and its maximum (day).
  */
 static unsigned int wanted_at(double seconds)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: the last 1000 lines of a log; in the first 25 s, only untraced lines are replaced.
+// Healthy: the last 1000 lines of a log; for 25 s, only lines from before tracing are replaced.
 // expect: nothing after 28 s
 #include "server.h"
 

@@ -3,8 +3,8 @@
  * Fuzzes the code that reads an agent's account, the shared memory with the blocks of a program;
  * "make fuzz" builds and runs it. Bit 0 of an input's first byte allows changes to the account's
  * header, bit 1 enables sampling. The rest of the input is a list of pairs: a place in the account,
- * and the 64-bit word to write there. Before these changes, the account has at least one item of
- * each kind.
+ * and the 64-bit word to write there. Before these changes, the account contains two blocks, their
+ * stack, a module, an event and a range.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,9 +87,9 @@ static void fill(char *file, const struct account *layout)
 }
 
 /*
- * Writes a word to the account. `word->at` selects a place near the start of a region; near the end
- * of the account, in the last chunk after the chunk's lines; or in the account's header. Writes
- * nothing to the header unless `in_head` is set.
+ * Writes a word to the account. `word->at` selects one of three places: near the start of a region;
+ * in the last 32 KiB of the account; or in the account's header. Writes nothing to the header
+ * unless `in_head` is set.
  */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)

@@ -2,7 +2,8 @@
 /*
  * Fuzzes the census of a heap, the counting of the heap's pages, the counting of Python's objects,
  * and the parser of smaps. "make fuzz" builds and runs it. The parser of smaps gets the whole input
- * as its text; for the others the input describes memory, as census_image.h says.
+ * as its text. For the other three, the input describes the memory of a process, as census_image.h
+ * says.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,8 +62,8 @@ static const struct memory_ops ops = {.read = read_image, .visit_written = visit
 static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
 
 /*
- * Adds a region to the image's mappings. Returns false if the region does not lie after all
- * previous regions, or lies in the upper half of the address space.
+ * Adds a region to the mappings of the process that the input describes. Returns false if the
+ * region does not lie after all previous regions, or lies in the upper half of the address space.
  */
 static bool add_region(struct image *image, const struct image_region *region)
 {
@@ -112,7 +113,7 @@ struct seen {
 };
 
 /*
- * Checks that pages come in order, and that each owner is 1, the owner that look() passes for all
+ * Checks that pages come in order, and that each owner is 1: look() passes this owner for all
  * chunks. The live bytes of a page may exceed the page's size, since chunks share words with their
  * neighbours, but must be at most twice that size.
  */

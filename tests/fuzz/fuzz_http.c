@@ -25,8 +25,8 @@
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * Maximum number of calls of web_server__dispatch() for one request, plus one call for each byte of
- * the request. A server that needs more calls is in an endless loop.
+ * A request may need this number of calls of web_server__dispatch(), and one more call for each of
+ * its bytes. A server that needs more calls is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")

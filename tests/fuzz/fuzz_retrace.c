@@ -64,7 +64,10 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 
-/* Checks that the way from each place to a root ends, and leads through mapped memory only. */
+/*
+ * For each place that was traced back to a root, checks that the way to the root ends, and leads
+ * through mapped memory only.
+ */
 static void check_ways(const struct retrace *retrace, const struct image *image)
 {
 	for (size_t i = 0; i < retrace->cnt; i++) {

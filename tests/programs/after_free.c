@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * after_free NAME: runs the case NAME. The cases map and unmap memory while the stack still
- * contains the return address of an earlier free(): nothing has overwritten that part of the
- * current frames. memleak must not take the mappings for mappings made by free().
+ * after_free NAME: runs the case NAME. The cases map and unmap memory in functions whose stack
+ * frames have an unwritten part, which still contains the return address of an earlier free().
+ * memleak must not attribute these mappings to free().
  */
 #include <pthread.h>
 #include <sys/mman.h>

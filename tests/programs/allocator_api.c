@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * allocator_api jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf: calls functions that
- * only one allocator has: jemalloc, tcmalloc or mimalloc, which must be preloaded. Each leaking
- * function makes one kind of call.
+ * exist in one allocator only: jemalloc, tcmalloc or mimalloc. This allocator must be preloaded.
+ * Each leaking function makes one kind of call.
  */
 #include <dlfcn.h>
 
@@ -35,9 +35,9 @@ static void *function(const char *name)
 }
 
 /*
- * LEAK_OF(who, size, call) defines a function `who`, which makes `call`, an allocation of `size`
- * bytes, and returns the block. LEAVE(who) calls that function TIMES times, and prints the leaked
- * blocks.
+ * LEAK_OF(who, size, call) defines a function named `who` that allocates a block of `size` bytes by
+ * the expression `call`, and returns the block. LEAVE(who) calls that function TIMES times, and
+ * prints the leaked blocks.
  */
 #define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
 #define LEAK_OF(who, size, call)                                                                   \

@@ -53,8 +53,8 @@ OWN void *NAME(malloc)(size_t size)
 }
 
 /*
- * In a thread's first call, ends with a jump to itself, as free() of glibc 2.42 does after it has
- * made the thread's cache.
+ * In each thread, the first call ends with a jump back to the start of this function. free() of
+ * glibc 2.42 does so after it has made the thread's cache.
  */
 OWN __attribute__((optimize("optimize-sibling-calls"))) void NAME(free)(void *p)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes a heap that is partly used and partly free before memleak is attached, and changes the heap
- * afterwards. Prints the outstanding blocks, and a line for each size class in which only this
- * program allocates, and no library:
+ * afterwards. Prints the outstanding blocks, and a line for each size class in which this program
+ * allocates but no library does:
  *
  *	upto_LIMIT KNOWN BYTES OLDER BYTES FREE BYTES
  *
@@ -10,10 +10,10 @@
  * attached, OLDER the number of older blocks, FREE the number of free blocks. Each number is
  * followed by the usable bytes of these blocks.
  *
- * Also prints glibc's own figures for the heap and, since glibc counts the freed blocks in a
- * thread's cache as used, the number of these blocks. Also prints how many pages were touched of
- * the blocks that malloc() has mapped separately. With the argument "busy", another thread runs all
- * the time.
+ * Also prints glibc's own figures for the heap, and the number of freed blocks that glibc counts as
+ * used because they are in a thread's cache. Also prints the number of touched pages in the blocks
+ * for which malloc() made separate mappings. With the argument "busy", another thread runs all the
+ * time.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -29,14 +29,17 @@
 #define MAPPED (1 << 20)
 #define MORE_MAPPED (3 << 20)
 #define TOUCHED 100000
-/* glibc's default of the maximum number of chunks of one size in a thread's cache */
+/* glibc's default maximum number of chunks of one size in a thread's cache */
 #define CACHED 7
 
 struct sum {
 	size_t count, bytes;
 };
 
-/* Blocks of one size class: allocated after memleak was attached, older, and freed. */
+/*
+ * Blocks of one size class. known: allocated after memleak was attached; older: allocated earlier;
+ * free_: freed by now.
+ */
 struct class
 {
 	struct sum known, older, free_;
@@ -136,7 +139,7 @@ int main(int argc, char **argv)
 	const size_t larger_cnt = ARRAY_SIZE(larger_blocks);
 	pthread_t thread;
 
-	/* A huge page would make more memory resident than the program touches. */
+	/* Disable huge pages: they would make more memory resident than the program touches. */
 	must(!prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "no huge pages");
 	if (argc > 1 && !strcmp(argv[1], "busy"))
 		must(!pthread_create(&thread, NULL, run, NULL), "thread");

@@ -2,8 +2,8 @@
 /*
  * command [code N|signal N|wait|ignore|args ARG...]: a command that memleak runs. It allocates in
  * main(), in a constructor, and in the constructor of the library early.c. The arguments select how
- * it ends: with exit code N, by signal N, after a byte from stdin (wait), or likewise but ignoring
- * SIGTERM (ignore). "args" prints each ARG.
+ * it ends: with exit code N, by signal N, or after a byte from stdin ("wait"; "ignore" also ignores
+ * SIGTERM). "args" prints each ARG.
  */
 #include <signal.h>
 

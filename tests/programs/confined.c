@@ -76,8 +76,8 @@ static unsigned int refused(const struct attempt *attempt)
 }
 
 /*
- * Makes system calls. Returns how many harmless calls were refused, or how many harmful calls were
- * not refused.
+ * Makes system calls. Prints and counts the refused calls if `harmless` is true, else the calls
+ * that were not refused. Returns the count.
  */
 static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmless)
 {

@@ -28,7 +28,7 @@
 
 #include "truth.h"
 
-/* memleak does not look up all numbers in a close_range() of FAR_NUMBER / 2 numbers */
+/* memleak does not look up each number of a close_range() that covers FAR_NUMBER / 2 numbers */
 #define FAR_NUMBER 3000
 #define PER_SECOND 50
 #define TURNED 100

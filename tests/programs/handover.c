@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * handover PAIRS SLOTS: four threads share an array of SLOTS pointers to blocks. PAIRS times, each
- * thread stores a pointer to a new block in a random element of the array, and frees the block that
- * the element pointed to, whichever thread allocated it.
+ * handover PAIRS SLOTS: four threads share an array of SLOTS pointers to blocks. Each thread
+ * repeats PAIRS times: it allocates a block, stores the pointer to this block in a random element
+ * of the array, and frees the block to which the element pointed before. Another thread may have
+ * allocated the freed block.
  */
 #include <pthread.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forks a child that inherits blocks. Afterwards parent and child each overwrite pointers to blocks
- * to which the other process still has pointers. Prints what memleak's proof must find in each
- * process: "holds PID FUNCTION COUNT BYTES KIND INHERITED". KIND is reachable, definite or
- * indirect; INHERITED is 1 if the block was inherited.
+ * Forks a child that inherits blocks. Afterwards, parent and child overwrite different pointers, so
+ * that some blocks are reachable in only one of the two processes. Prints what memleak's proof must
+ * find in each process: "holds PID FUNCTION COUNT BYTES KIND INHERITED". KIND is reachable,
+ * definite or indirect; INHERITED is 1 if the block was inherited, else 0.
  */
 #include <signal.h>
 #include <sys/prctl.h>

@@ -22,7 +22,7 @@ static void run_frees(void)
 		at(2);
 		drop(20, 30);
 		drop(60, 63);
-		/* The child allocates in a function in which the parent has allocated, too. */
+		/* The child allocates in a function in which the parent has also allocated. */
 		take(0, 5, FIRST_ALLOC, first_alloc, 100);
 		stay();
 	}
@@ -150,8 +150,8 @@ static void run_grandchild(void)
 }
 
 /*
- * Forks a child, which forks a grandchild. Then the child runs exec, if `execs` is true, or ends,
- * while parent and grandchild go on.
+ * Forks a child, which forks a grandchild. Then the child runs exec if `execs` is true, otherwise
+ * it ends. Parent and grandchild go on.
  */
 static void run_gone(bool execs)
 {
@@ -230,7 +230,7 @@ static void run_mappings(void)
 	at(4);
 }
 
-/* Forks 20 children. Each child frees ten blocks, and the parent one block after each fork. */
+/* Forks 20 children. Each child frees ten blocks; the parent frees one block after each fork. */
 static void run_many(void)
 {
 	for (int i = 0; i < 20; i++) {

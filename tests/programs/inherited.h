@@ -177,8 +177,8 @@ static void execute(void)
 
 /*
  * Waits until a child has executed this program again, and the executed program has closed the pipe
- * `executed`. O_CLOEXEC would not do: the kernel would close the pipe some time before it reports
- * the exec to memleak.
+ * `executed`. With O_CLOEXEC, the kernel would close the pipe too early: before it reports the exec
+ * to memleak.
  */
 static void wait_executed(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Things (see kernel_things.h) for which the kernel allocates slab objects. Also functions that
- * enter a namespace, whose end frees such objects.
+ * enter a new IPC or network namespace. The kernel frees the objects of a namespace when it ends.
  */
 #include <fcntl.h>
 #include <linux/keyctl.h>

@@ -380,8 +380,8 @@ static void used_forked(void)
 }
 
 /*
- * Returns the kind as which memleak counts a mapping that is not PROT_NONE: "reserve" if it is
- * larger than the machine's memory, else "mmap".
+ * Returns the kind that memleak must report for an accessible mapping (not PROT_NONE): "reserve" if
+ * it is larger than the machine's memory, else "mmap".
  */
 static const char *kind_of(size_t bytes)
 {
@@ -533,8 +533,8 @@ static void many(void)
 }
 
 /*
- * Makes five mappings more than memleak can track. The kernel merges adjacent mappings, so its own
- * limit on their number is not reached.
+ * Makes five mappings more than memleak can track. The kernel also limits the number of mappings,
+ * but merges adjacent ones, so its limit is not reached.
  */
 static void too_many(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * "named library" calls a library function that allocates in internal functions of the library.
- * "named own" allocates in functions of this program that have many callers.
+ * "named own" allocates in two functions that each have many callers: a malloc wrapper and a
+ * constructor.
  */
 #include <regex.h>
 
@@ -13,7 +14,10 @@ OWN_FRAME static void match_user(regex_t *regex)
 	__asm__ volatile("");
 }
 
-/* A malloc wrapper. Its name does not show that it is one. */
+/*
+ * A malloc wrapper: has many callers, for blocks of many sizes. Its name does not show that it is a
+ * wrapper.
+ */
 OWN_FRAME static void *take(size_t size)
 {
 	return keep(malloc(size)); /* LEAK */
@@ -35,7 +39,7 @@ TAKER(5)
 TAKER(6)
 TAKER(7)
 
-/* Has as many callers as take(), but allocates blocks of one size only. */
+/* A constructor: has as many callers as take(), but all its blocks have one size. */
 OWN_FRAME static void *make(void)
 {
 	return keep(malloc(64)); /* LEAK */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates in functions whose frames are easily given a wrong name. last_call ends with a call
- * that never returns, so the return address of that call lies in the next function. no_symbol is
- * code without a symbol, far after the end of the previous function.
+ * Allocates in two functions that are easily shown under another function's name. last_call ends
+ * with a call that never returns, so the return address of that call lies in the next function.
+ * no_symbol is code without a symbol, far after the end of the previous function.
  */
 #include "truth.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * nosyscall NAME CMD [ARG...]: runs CMD with a seccomp filter that makes the system call NAME fail
- * as on kernels without it.
+ * as on kernels that lack it.
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates by the allocator of bump.c, which is linked in, comes from a library, or has a prefix
- * (PREFIX). Frees by free(), by free_sized() and free_aligned_sized() of C23, and by cfree() of old
- * C libraries.
+ * Allocates and frees by the allocator of bump.c, which is linked into the program, comes from a
+ * library, or has functions with the prefix PREFIX. Frees by free(), by free_sized() and
+ * free_aligned_sized() of C23, and by cfree() of old C libraries.
  */
 #include "truth.h"
 

@@ -87,7 +87,7 @@ static void longjmp_with_block(void)
 
 /*
  * Abandons a malloc() of 5000 bytes by longjmp(). memleak must not use this size for later calls,
- * whose small sizes a filter leaves out.
+ * which are so small that a filter leaves them out.
  */
 static void longjmp_then_tiny(void)
 {
@@ -232,7 +232,7 @@ static void signal_stack(void)
 
 /*
  * Sets `header`, so that this program's malloc() requests more bytes from the C library than its
- * own caller requested. memleak must count the latter.
+ * own caller requested. memleak must count the bytes that the caller requested.
  */
 static void headers(void)
 {

@@ -14,8 +14,8 @@
  *
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
  * prints "ready" before planting, so that memleak can be attached, and again when all blocks are
- * planted. If valgrind or LeakSanitizer runs the program, it then checks the state that memleak has
- * seen, with the same frames in use. Nothing is freed between the last "ready" and this check.
+ * planted. If the program runs under valgrind or LeakSanitizer, this tool checks it after memleak.
+ * Until then nothing is freed and the same frames stay in use: all tools see the same state.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in

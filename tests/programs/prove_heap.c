@@ -22,7 +22,7 @@ static void put(void *memory, size_t word, void *block)
 MAKER(empty_lost); /* LEAK */
 MAKER(empty_kept); /* LEAK */
 
-/* Two blocks of size 0. A pointer to the address of one of them makes it reachable. */
+/* Two blocks of size 0. The one to which a pointer exists is reachable; the other one is lost. */
 SCENE(blocks_of_no_bytes)
 {
 	empty_lost(0);

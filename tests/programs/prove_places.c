@@ -20,8 +20,8 @@
 #define PAGE 4096
 
 /*
- * Why LeakSanitizer's result differs: it searches a mapping for pointers only if the program
- * registers the mapping.
+ * The reason for a different result of LeakSanitizer: it searches a mapping for pointers only if
+ * the program registers the mapping.
  */
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 

@@ -22,7 +22,6 @@ static void *inside(void *block)
 
 MAKER(only_marker); /* LEAK */
 
-/* No block is lost. */
 SCENE(nothing_lost)
 {
 	held[0] = only_marker(NODE);
@@ -127,8 +126,8 @@ MAKER(between);     /* LEAK */
 
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
- * not count, but may point to a neighbouring block, since some allocators leave no gap between
- * blocks. So that this does not change the result, each neighbour has a pointer of its own.
+ * not count. They may point to a neighbouring block, since some allocators leave no gap between
+ * blocks; this changes nothing, because all neighbours are reachable by pointers to their start.
  */
 SCENE(ends_of_blocks)
 {
@@ -549,7 +548,7 @@ SCENE(one_is_held)
 /* A random graph without cycles: pointers go only from lower to higher block numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	/* expected kind of each block: LOST, HANGING, POSSIBLE, REACHABLE */
+	/* expected kinds: LOST (definite), HANGING (indirect), POSSIBLE or REACHABLE */
 	unsigned char kinds[RANDOM_CNT];
 	unsigned int state;
 };
@@ -577,8 +576,9 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Allocates the blocks, stores pointers to some of them in `held`, and then, block by block, stores
- * pointers to later blocks. So the kind of a block is final before pointers are stored in it.
+ * Allocates the blocks and stores pointers to some of them in `held`. Then goes through the blocks
+ * in the order of their numbers, and stores in each of them pointers to blocks with higher numbers.
+ * So the kind of a block is final before a pointer is stored in it.
  */
 static void tangle(struct graph *graph)
 {

@@ -77,7 +77,7 @@ static void fault(const char *name, const char *what, int error)
 
 static const struct timespec brief = {0, 3 * MS}, endless = {100000, 0};
 
-/* True if a timed wait had the expected result and took at least its 3 ms. */
+/* True if a timed wait had the expected result and lasted at least 3 ms. */
 static bool ends_in_time(bool as_expected, uint64_t begin_ns)
 {
 	return as_expected && now_ns() - begin_ns >= 3 * MS;
@@ -255,7 +255,7 @@ static bool msgrcv_endless(struct waiter *self)
 
 static bool recv_brief(struct waiter *self)
 {
-	struct timeval tv = {0, 20000}; /* the kernel waits for whole ticks of up to 10 ms */
+	struct timeval tv = {0, 20000}; /* the kernel measures this time in ticks of up to 10 ms */
 	uint64_t begin_ns = now_ns();
 	char byte;
 
@@ -330,8 +330,8 @@ static bool memory_comes_and_goes(struct waiter *self)
 }
 
 /*
- * Repeats a computation, and compares the result with that of the first time: it differs if
- * registers were changed meanwhile.
+ * Repeats a computation, and compares the result with the first result. They differ if something
+ * has changed the thread's registers.
  */
 static bool burn(struct waiter *self)
 {
@@ -574,8 +574,8 @@ static void watch_signals(void)
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGUSR2);
 	/*
-	 * Also block SIGCHLD: while a thread is traced, the kernel delivers even ignored signals,
-	 * to any thread that has not blocked them. The wait of that thread may then end early.
+	 * Also block SIGCHLD: while the process is traced, the kernel delivers even ignored
+	 * signals. A SIGCHLD could then end the wait of any thread that does not block it.
 	 */
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -606,8 +606,9 @@ static void start_all(const char *variant, int sleepers)
 }
 
 /*
- * Waits up to 10 s for the number of turns of each thread to increase, and records a failure for
- * each thread whose number does not: its wait hangs. Ignores threads that wait endlessly.
+ * Waits up to 10 s for the number of turns of each thread to increase. Records a failure for each
+ * thread whose number has not increased: the thread hangs in its wait. Ignores threads that wait
+ * endlessly.
  */
 static void check_turns(struct waiter *list, size_t cnt)
 {

@@ -79,7 +79,7 @@ static void top(void)
 		drop(i);
 }
 
-/* Allocates blocks so large that malloc() maps each of them separately. They are live, too. */
+/* Allocates blocks so large that malloc() maps each of them separately. They count as live. */
 static void large(void)
 {
 	for (size_t i = 0; i < 50; i++)
@@ -142,8 +142,9 @@ static size_t *header_before(void *block)
 }
 
 /*
- * Main function of a thread: fills its arena, and then makes the arena unreadable: writes a wrong
- * size to the header of the arena's first chunk, which contains the thread's cache.
+ * Main function of a thread: fills its arena, and then writes a wrong size to the header of the
+ * arena's first chunk, which contains the thread's cache. After that, memleak cannot parse the
+ * arena.
  */
 static void *damage(void *arg)
 {

@@ -438,9 +438,9 @@ static void unmap_all(struct area *area)
 }
 
 /*
- * Applies an mremap() to the records, as the man page of mremap() says: pieces keep their sites,
- * the last piece grows, and all pieces are cut to the new length. copy: true if the old pages stay
- * mapped, too (MREMAP_DONTUNMAP).
+ * Changes the records as mremap() changes the mappings, according to its man page: pieces keep
+ * their sites, the last piece grows if the new length is larger, and pieces are cut where it is
+ * smaller. copy: true if the old pages also stay mapped (MREMAP_DONTUNMAP).
  */
 static void moved(struct area *area, char *start, size_t old_bytes, char *p, size_t bytes, bool copy)
 {
@@ -652,8 +652,8 @@ static void start_signals(void)
 }
 
 /*
- * Forbids the address space to grow, runs up to 19 operations, of which some fail, and lifts the
- * limit.
+ * Limits the address space so that it cannot grow. Runs up to 19 operations, some of which fail,
+ * and lifts the limit.
  */
 static void do_starved(void)
 {

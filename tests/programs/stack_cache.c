@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * stack_cache NAME [LIBRARY LIBRARY]: reaches the malloc() in leaf() by several call paths, each
- * many times. The stacks of these paths differ in few words only, to test memleak's cache of
- * stacks. NAME selects the paths. For each path prints a line "path=FUNCTION<... COUNT" with the
+ * many times. The stacks of these paths differ in a few 64-bit words only, to test memleak's cache
+ * of stacks. NAME selects the paths. For each path prints a line "path=FUNCTION<... COUNT" with the
  * program's functions from leaf() outwards, without main().
  */
 #include "truth.h"
@@ -19,7 +19,7 @@
 
 static jmp_buf away;
 
-/* Does nothing. A call just before back() cannot be made a tail call by the compiler. */
+/* Does nothing. Called last in a function, so that the call before it cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -117,8 +117,8 @@ OWN_FRAME static void recursion(void)
 }
 
 /*
- * far_even() and far_odd() lead to paths with equal stack pointers and equal return addresses near
- * the allocator. Only the outermost callers differ.
+ * The paths through far_even() and far_odd() have equal stack pointers, and equal return addresses
+ * near the allocator. They differ only in these two functions, far from the allocator.
  */
 OWN_FRAME static void far_even(void)
 {

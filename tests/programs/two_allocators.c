@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * two_allocators PLUGIN HOW: before memleak is attached, loads a plugin that does not use the
- * program's malloc(), which must be that of a preloaded allocator. HOW is "deepbind" (the plugin
- * uses the malloc() of its own dependencies) or "dlmopen" (the plugin has a separate C library).
+ * program's malloc(). The program's malloc() must be that of a preloaded allocator. HOW is
+ * "deepbind" (the plugin uses the malloc() of its own dependencies) or "dlmopen" (the plugin has a
+ * separate C library).
  */
 #include <dlfcn.h>
 

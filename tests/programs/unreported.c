@@ -2,7 +2,7 @@
 /*
  * unreported NAME: makes calls that memleak's filter leaves out, because they request less than
  * 1000 bytes. They are so frequent that memleak may stop watching their returns. Also makes calls
- * that must be counted: calls that contain those calls, are made during them, or follow them. The
+ * that must be counted: they contain such small calls, are nested in them, or follow them. The
  * program defines its own malloc() and valloc(), which call the library's aligned_alloc().
  */
 #include <malloc.h>
@@ -175,10 +175,7 @@ static void jumps(void)
 		keep(valloc(LEFT_OUT));
 }
 
-/*
- * Makes a tail call to realloc() or malloc(), so that both seem to be called at the call site in
- * resized().
- */
+/* Makes a tail call to realloc() or malloc(), so both return to the same address in resized(). */
 OWN_FRAME static void *resize(void *p, size_t size)
 {
 	return p ? realloc(p, size) : malloc(size);

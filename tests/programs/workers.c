@@ -90,8 +90,9 @@ static void wait_for_worker(void)
 }
 
 /*
- * Lets the worker allocate and free after the parent has allocated, and reports before and after
- * the worker ends. main() starts the worker before or after memleak is attached.
+ * The parent allocates; then the worker frees some of these blocks and allocates others. memleak
+ * must report the same blocks before and after the worker ends. main() starts the worker before or
+ * after memleak is attached.
  */
 static void works(void)
 {

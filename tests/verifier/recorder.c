@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Preloaded into memleak. Makes the verifier print statistics for each BPF program that memleak
- * loads, and appends a line to the file $VERIFIER_FIGURES: the program's name, the number of
- * instructions that the verifier processed, and the errno of the load, or 0 if the load succeeded.
- * All kernels since 5.2 print this number; bpf_prog_info has it only since 5.16.
+ * loads, unless memleak itself requests the verifier's log. For each program that has a name,
+ * appends a line to the file $VERIFIER_FIGURES: the name, the number of instructions that the
+ * verifier processed, and the errno of the load, or 0 if the load succeeded. All kernels since 5.2
+ * print this number; bpf_prog_info has it only since 5.16.
  */
 #include <dlfcn.h>
 #include <errno.h>

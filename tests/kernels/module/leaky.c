@@ -30,8 +30,8 @@ struct fleeting {
 };
 
 /*
- * Blocks of one function, which free_all() frees. The table is static, so that it is no allocation
- * itself.
+ * Blocks that one leak function has allocated; free_all() frees them. Tables of this type are
+ * static: memleak must not see an allocation of a table.
  */
 struct held {
 	void *blocks[MOST];
@@ -51,8 +51,8 @@ static int hold(struct held *held, void *block)
 }
 
 /*
- * Returns the number of blocks for the next bulk allocation, at most `most`. Successive numbers
- * differ: one block, a few, as many as there are pointers in a page.
+ * Returns the number of blocks for the next bulk allocation, but not more than `most`. The numbers
+ * vary from 1 to 512, the number of pointers that fit into a page.
  */
 static unsigned int bulk_size(unsigned int most)
 {
@@ -153,7 +153,7 @@ static void free_all(void)
 
 /*
  * function: allocates up to `most` blocks, and returns the number of allocated blocks or a negative
- * errno. held: table of its blocks, or NULL if it keeps none.
+ * errno. held: table of the function's blocks, or NULL if it has no table.
  */
 static const struct {
 	const char *name;

@@ -58,14 +58,14 @@ struct fake_code {
 };
 
 static struct account *account;
-static uint64_t began_ns; /* unique for each account: a process may have several in turn */
+static uint64_t began_ns; /* different for each account that the test makes */
 static uint64_t state_of_thread[20], holder[2], frames[3][10];
 static struct fake_code codes[2];
 static struct script_walk walk;
 
 static void put_text(struct text *text, const char *chars, size_t len, size_t head)
 {
-	text->words[1] = BAD; /* pointer to the type; the agent does not copy it */
+	text->words[1] = BAD; /* pointer to the type, which the agent does not read */
 	text->words[OBJECT_SIZE / 8] = len;
 	if (head != BYTES_DATA)
 		text->words[STRING_STATE / 8] = 1 << 2 | 1 << 5 | 1 << 6;
@@ -179,7 +179,8 @@ static void test_frames(void **ret)
 
 	assert_int_equal(path_of(number, path), 3);
 	/*
-	 * The instruction of each frame is in the second entry of the line table: first line + 2.
+	 * Each frame's instruction belongs to the second entry of the line table, whose line is the
+	 * first line + 2.
 	 */
 	assert_place(path[0], "recurse", 12);
 	assert_place(path[2], "main", 32);
@@ -190,7 +191,7 @@ static void test_frames(void **ret)
 	assert_int_equal(account->stack_cnt, 1);
 }
 
-/* A stack is new if only a line has changed, or if other code is at the same address. */
+/* A stack counts as new even if only a line, or only the code object at an address, has changed. */
 static void test_changes(void **ret)
 {
 	uint32_t first = find(), second, third;

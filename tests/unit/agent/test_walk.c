@@ -54,8 +54,8 @@ static void make_account(void)
 }
 
 /*
- * The agent skips frames of its own module. Here it is linked into this test, so mark the module as
- * foreign to let the test's functions count as callers.
+ * The agent skips frames of its own module, which in this test is the test program. Mark the module
+ * as foreign, so that the test's functions count as callers.
  */
 static void become_caller(void)
 {
@@ -184,7 +184,10 @@ static void test_walks(void **state)
 	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 0);
 }
 
-/* A stack that does not fit into the known stack is kept, but must not be remembered. */
+/*
+ * A stack with more frames than `known` can hold is stored, but must not be remembered as the
+ * previous stack.
+ */
 static void test_too_long(void **state)
 {
 	static struct walked_stack walk = {.known_cnt = WALK_STEPS_MAX, .step_cnt = 1};

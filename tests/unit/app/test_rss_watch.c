@@ -186,8 +186,8 @@ static void another_process(void **state)
 }
 
 /*
- * A result names sites by their index in the snapshot of its start. Its pinned bytes must be added
- * to the same sites of a later snapshot, whose indexes differ.
+ * A result gives sites by their index in the snapshot at which the reading began. Its pinned bytes
+ * must be added to the same sites of a later snapshot, in which they have other indexes.
  */
 static void pinners(void **state)
 {
@@ -239,8 +239,8 @@ static void expect_several(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /*
- * All processes are read one after the other for one report. The next report is made before the
- * next reading is due, so it has no results.
+ * All processes are read for one report, one after the other. The next report is made before the
+ * next readings are due, so it has no results.
  */
 static void several_processes(void **state)
 {
@@ -277,8 +277,8 @@ static void slow_process(void **state)
 }
 
 /*
- * The copy of the process that the prover has made is read. If such a copy has ended before it was
- * read, the process itself is read from then on.
+ * If the prover has made a copy of the process, this copy is read. If the copy has ended before it
+ * was read, the process itself is read from then on.
  */
 static void copy_of_proof(void **state)
 {
@@ -338,8 +338,8 @@ static void too_many_processes(void **state)
 }
 
 /*
- * The site of a container is given by its index when the reading began, and found by the id of that
- * site.
+ * A result gives the site of a container by its index in the snapshot at which the reading began.
+ * The report has the id of this site, or 0 if there is no site with this index.
  */
 static void container_sites(void **state)
 {

@@ -148,7 +148,7 @@ static void hash_map_equals_model(void **state)
 	hash_map_deinit(&map);
 }
 
-/* Joining arenas does not move the memory taken from them. */
+/* Joining arenas does not move the memory that was allocated from them. */
 static void arenas_join(void **state)
 {
 	struct arena one = {0}, other = {0}, none = {0};

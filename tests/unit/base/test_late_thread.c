@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests a limited call that is given up before its thread has started to run it. */
+/*
+ * Tests a limited call (one with a time limit) that is given up before its thread has started to
+ * run it.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

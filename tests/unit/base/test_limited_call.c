@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests limited calls: calls that end, calls that block, and the calls that are refused meanwhile.
+ * Tests limited calls (calls that are given up after a time limit): calls that end, calls that
+ * block, and the calls that are refused meanwhile.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -130,7 +130,10 @@ static void files_of_others_are_refused(void **state)
 	assert_false(may_read(NOBODY, link_to_file));
 	assert_true(may_read(getuid(), link_to_file));
 
-	/* The line requested for NOBODY is not read for this user, who may read the file. */
+	/*
+	 * NOBODY may not read the file: no line is returned for NOBODY, although the file's owner
+	 * gets it.
+	 */
 	assert_int_equal(source_lines__new(&lines), 0);
 	source_lines__ask(lines, NOBODY, file, 1);
 	assert_non_null(read_line(lines, getuid(), file, 1));

@@ -62,8 +62,8 @@ static void agrees_with_libm(void **state)
 }
 
 /*
- * Checks the relative error of the logarithm, which has 58 fractional bits, before it is converted
- * to bytes.
+ * Checks the relative error of the logarithm (58 fractional bits), before the logarithm is
+ * converted to bytes.
  */
 static void errors_are_relative(void **state)
 {

@@ -52,8 +52,8 @@ double made_lognormal(struct made_program *program, double mean, double sigma);
 void made_block(struct made_program *program, uint32_t site, double birth_s, double life_s,
 		uint32_t size);
 /*
- * Adds blocks at random times: per_second blocks a second on average, which live for random times
- * of life_s on average.
+ * Adds blocks at random times, per_second blocks per second on average. Their lifetimes are random,
+ * life_s on average.
  */
 void made_churn(struct made_program *program, uint32_t site, double from_s, double to_s,
 		double per_second, double life_s, uint32_t size);

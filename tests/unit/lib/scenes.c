@@ -11,7 +11,7 @@ static struct process other = {
 static struct process worker = {.image = 4, .pid = 4713, .comm = (char *)"leak"};
 struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
 
-/* Locations of the addresses: modules, symbols, files and lines. */
+/* The module, symbol, file and line of each address in the scenes. */
 
 #define LIBC .module = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBCXX .module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
@@ -410,7 +410,7 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
-/* Sites with the variances of sampling: fractions, zero, too large to print, unknown (NAN). */
+/* Sites whose sampling variances are fractions, zero, too large to print, or unknown (NAN). */
 struct site sampled_sites[] = {
 	{.id = 1,
 	 .process = &leak,

@@ -31,7 +31,7 @@ static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605
 /* State of the strict parser of the exposition format. */
 struct reader {
 	bool open_metrics;
-	char family[128]; /* name of the current metric family, as its samples spell it */
+	char family[128]; /* name of the current metric family in its samples */
 	const char *series[4096];
 	size_t series_cnt;
 };
@@ -236,8 +236,8 @@ static void threads(void **state)
 }
 
 /*
- * Tests names that contain quotes, line ends or control characters, and the row for all sites
- * without a row of their own.
+ * Tests names that contain quotes, line ends or control characters, and the row that sums up all
+ * sites without a row of their own.
  */
 static void sites(void **state)
 {
@@ -267,9 +267,9 @@ static void sites(void **state)
 }
 
 /*
- * Tests the metrics of lost blocks: for each row that the proof covers, and one for all other rows
- * together. Also tests the metrics of the heap, and of the parts of resident memory of one and of
- * several processes.
+ * Tests the metrics of lost blocks: one for each row that the proof covers, and one for all other
+ * rows together. Tests the metrics of the heap. Tests the metrics of the parts of resident memory,
+ * for one process and for several.
  */
 static void proofs(void **state)
 {
@@ -367,7 +367,7 @@ static struct count_row rows[] = {
 };
 
 /*
- * The rows with the most calls since tracing began are printed, even if they have none in this
+ * The rows with the most calls since tracing began are printed, even if they have no calls in this
  * interval.
  */
 static void counts(void **state)

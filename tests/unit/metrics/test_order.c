@@ -94,15 +94,15 @@ static void order_in(const char *text, const char *begin, const char *end, bool 
 }
 
 /*
- * Which order a part has: that of the report, of the suspects with a line of their own, of all
- * suspects, or of --sort
+ * Order of a part of the output: that of the report, of the suspects with a line of their own, of
+ * all suspects, or of --sort
  */
 enum which { REPORT, LINES, SUSPECTS, SORTED, WHICH_CNT };
 
 /*
  * The parts of each format. Three parts have the order of --sort: "sites" in JSON, as its schema
- * promises; the stacks in bcc's format, as scripts expect; and "sites" in HTML, whose table begins
- * with the sites of "told".
+ * promises; the stacks in bcc's format, as scripts expect; and "sites" in HTML, as the table of an
+ * HTML report shows the suspects ("told") before the sites.
  */
 static const struct {
 	enum output_format format;
@@ -161,8 +161,8 @@ static void check_metrics(const struct report *report, const char *const *expect
 }
 
 /*
- * Checks that the text has a line for the growth of all suspects without a line of their own, or
- * that it has none.
+ * Checks whether the text has a line that sums up the growth of all suspects without a line of
+ * their own.
  */
 static void check_sum(const char *text, bool is_expected)
 {

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/options/lines.h"
 
-/* Valid command lines, and the options that are then not at their defaults. */
+/* Valid command lines, each with the options that it changes from their defaults. */
 const struct line good[] = {
 	{"", ""},
 	{"-p 4711", " pid=4711"},

@@ -139,7 +139,7 @@ static void good_lines(void **state)
 	suppressions_deinit(&suppressions);
 }
 
-/* A single line may be as long as the whole file may be. */
+/* A line may be as long as a file of the maximum size. */
 static void long_line(void **state)
 {
 	enum { SIZE = 4 << 20 };
@@ -300,9 +300,9 @@ static void takes_out(void **state)
 }
 
 /*
- * Blocks that are reachable only from suppressed blocks are left out with them. Here these are all
- * blocks of one site and some blocks of another. Blocks that other blocks point to as well are
- * kept.
+ * Blocks that are reachable only from suppressed blocks are left out with them. In this test, these
+ * are all blocks of one site and some blocks of another. Blocks that other blocks point to as well
+ * are kept.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -385,8 +385,8 @@ static void late_names(void **state)
 }
 
 /*
- * A recording has a name only from the snapshot on in which it was found. From then on, the site
- * stays suppressed.
+ * In a recording, a name may be missing from the first snapshots. Once a snapshot has the name, the
+ * site is suppressed, and stays so.
  */
 static void names_of_later_snapshots(void **state)
 {

@@ -35,10 +35,12 @@ static const struct wanted_function items[] = {
 	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
 static const struct wanted_functions wanted = {.items = items, .cnt = 3};
 
-/* Reply of the fake helper, as of the time when the starter of the helper was forked. */
+/* Reply of the fake helper. A change takes effect when the helper's starter is forked. */
 static struct message false_answer = {.fd = -1};
 
-/* Delay before the fake helper replies, as of the time when its starter was forked. */
+/*
+ * Delay before the fake helper replies. A change takes effect when the helper's starter is forked.
+ */
 static struct timespec answer_delay;
 
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
@@ -160,8 +162,8 @@ static void assert_refused(void **state, const struct found_function *function)
 	struct file_functions functions;
 
 	/*
-	 * A valid function precedes the given one. It must be refused, too, as the reply is
-	 * invalid.
+	 * A valid function precedes the given one. Since the reply as a whole is invalid, the valid
+	 * function must be refused as well.
 	 */
 	struct found_function first = honest();
 

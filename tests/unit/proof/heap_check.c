@@ -63,8 +63,8 @@ static bool is_live(const struct heap_program *program, uint64_t addr)
 }
 
 /*
- * Looks up the memory of a freed block in the census. Counts the block in freed, unless blocks in
- * use have taken all of its memory. Counts it in freed_used if some of its memory is in a chunk
+ * Looks up the memory of a freed block in the census. Counts the block in `freed`, unless blocks in
+ * use have taken all of its memory. Counts it in `freed_used` if some of its memory is in a chunk
  * that the census wrongly reports as used.
  */
 static void check_block(const struct heap_program *program, const struct chunks *chunks,

@@ -23,7 +23,8 @@
 struct damaged {
 	struct memory memory;
 	const struct memory *whole;
-	uint64_t addr, value; /* address of the damaged word, and the value that it is read with */
+	/* address of the damaged word, and the value that reads return for it */
+	uint64_t addr, value;
 };
 
 static ssize_t read_damaged(const struct memory *memory, uint64_t addr, void *buf, size_t len)

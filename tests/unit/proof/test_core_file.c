@@ -184,7 +184,7 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 	return same;
 }
 
-/* A memory read function for this process. */
+/* Reads the memory of this process. */
 static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
 	memcpy(buf, (const void *)(uintptr_t)addr, len);
@@ -474,8 +474,8 @@ static void kernel_makes_one(void **state)
 static unsigned char content[4][PAGE];
 
 /*
- * Makes a core with a program, a library that only the list of mapped files has, a heap, and a
- * stack without content.
+ * Makes a core with a program, a library, a heap, and a stack without content. The library is only
+ * in the list of mapped files.
  */
 static void make_usual(struct made_core *core, unsigned int machine)
 {

@@ -110,7 +110,10 @@ static void test_nothing_to_walk(void **state)
 	end(&world);
 }
 
-/* Asks about a process that has ended, more often than the maximum number of walks. */
+/*
+ * Asks about a process that has ended, more often than the maximum number of walks: nothing is
+ * found, and no walk is counted.
+ */
 static void test_no_process(void **state)
 {
 	struct world world;

@@ -118,8 +118,8 @@ static void test_early_change(void **state)
 }
 
 /*
- * A heap that has grown is read only up to the limit, which its top chunk or a used chunk reaches
- * or crosses.
+ * A heap that has grown is read only up to the limit, where the listed mapping ends. Its top chunk
+ * or a used chunk ends at the limit or beyond it.
  */
 static void test_cut(void **state)
 {
@@ -150,8 +150,8 @@ static void test_cut(void **state)
 }
 
 /*
- * A heap that has grown is read only up to the limit, so a chunk that looks like an end mark is
- * none.
+ * A heap that has grown is read only up to the limit: a chunk there that looks like an end mark
+ * must not be taken for one.
  */
 static void test_cut_mark(void **state)
 {

@@ -22,7 +22,7 @@ struct sums {
 	uint64_t rest[RSS_PART_CNT];
 	uint64_t last;
 	size_t owners;
-	uint64_t pinned[3]; /* by the number of the owner */
+	uint64_t pinned[3]; /* indexed by owner number */
 };
 
 static void add_page(void *arg, const struct heap_page *page)

@@ -227,7 +227,7 @@ static void zeros_that_were_only_read_are_not_visited(void **state)
 	bool scans = child->live.scans;
 	struct visits visits;
 
-	NEED_ROOT(CAP_SYS_ADMIN); /* for the physical page numbers in pagemap */
+	NEED_ROOT(CAP_SYS_ADMIN); /* to read physical page numbers from pagemap */
 	child->live.scans = false;
 	assert_non_null(strstr(visits_of(child, child->seen, &visits), "2-3 "));
 	assert_null(strstr(visits.text, " 3-"));
@@ -240,7 +240,7 @@ static void shared_memory_is_found_wherever_it_was_written(void **state)
 	struct child *child = *state;
 	struct visits visits;
 
-	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* for opening /proc/PID/map_files */
+	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* to open /proc/PID/map_files */
 	assert_string_equal(visits_of(child, child->shared, &visits), "2-3 ");
 }
 

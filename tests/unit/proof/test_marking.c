@@ -169,8 +169,8 @@ static void read_model(struct heap *heap, struct model *model)
 }
 
 /*
- * Gives the mark `kind` to all blocks that `points` leads to from blocks with this or a higher
- * mark, until nothing changes.
+ * Gives the mark `kind` to each block with a lower mark that a block with this or a higher mark
+ * points to. Repeats this until nothing changes.
  */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
@@ -216,9 +216,10 @@ static void solve(const struct heap *heap, struct model *model)
 }
 
 /*
- * Checks the holder of a block: the block itself if it is definitely lost; a definitely lost block
- * that leads to it; none if it is not judged; a root that points to it; or a block that points to
- * it and has at least its mark.
+ * Checks the holder of a block. A definitely lost block is its own holder. An indirectly lost block
+ * is held by a definitely lost block that leads to it. Another block is held by a root that points
+ * to it, or by a block that points to it and has at least its mark. Only a block that is not judged
+ * may have no holder.
  */
 static void check_holder(const struct heap *heap, const struct model *model,
 			 const struct marks *marks, uint32_t at)
@@ -448,7 +449,7 @@ static void pointers_in_code(void **state)
 {
 	static const uint64_t slots[] = {
 		BASE + 1,
-		BASE + (1 << 18) - 7, /* pointer across two windows */
+		BASE + (1 << 18) - 7, /* pointer across a 256 KiB boundary */
 		BASE + (1 << 18) + 4,
 		BASE + (1 << 20) - 1, /* pointer that begins in one piece and ends in the next */
 		BASE + (2 << 20) - 8, /* pointer right before the hole */

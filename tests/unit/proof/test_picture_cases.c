@@ -322,7 +322,7 @@ static void a_picture_ends_before_a_late_deadline(void **state)
 	picture__free(picture);
 }
 
-/* A picture does not make a process run on that was stopped by SIGSTOP. */
+/* A process that was stopped by SIGSTOP stays stopped while a picture of it is taken. */
 static void a_stopped_process_stays_stopped(void **state)
 {
 	struct running running = start(NULL);

@@ -25,7 +25,7 @@
 #define POOL_CNT 8
 #define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
 
-/* Bytes for each type; the type's name is in the second half */
+/* Number of bytes for each type. The second half has the type's name. */
 #define TYPE_BYTES 512
 enum {
 	TYPE_LIST,
@@ -462,8 +462,8 @@ static void weak_sets(void **state)
 }
 
 /*
- * The class of a growing container is gone, and counting ends before it reaches the container
- * again.
+ * A growing container whose class is gone is no longer listed, even if counting ends before it
+ * reaches the container again.
  */
 static void container_class_gone(void **state)
 {
@@ -482,7 +482,7 @@ static void container_class_gone(void **state)
 	assert_int_equal(python->growth.container_cnt, 0);
 }
 
-/* The mapping does not start at a multiple of the pool size. */
+/* Objects are counted even if the mapping does not start at a multiple of the pool size. */
 static void unaligned_mapping(void **state)
 {
 	struct python *python = *state;
@@ -496,7 +496,7 @@ static void unaligned_mapping(void **state)
 	assert_int_equal(python->growth.classes[0].more, 40);
 }
 
-/* Another class is at the address of the counted class. */
+/* A class at the address of a class that is gone counts as a new class. */
 static void class_replaced(void **state)
 {
 	struct python *python = *state;

@@ -105,8 +105,8 @@ static void test_names(void **state)
 		check(&python, add_pair(&python, string(&python, "last_1"), OBJECT),
 		      "__main__.last_1");
 		/*
-		 * No name is found for the place of a pair's name, or for an address outside the
-		 * dictionary.
+		 * No name is found for the address at which a pair has its name, or for an address
+		 * outside the dictionary.
 		 */
 		check(&python, slot - 8, NULL);
 		check(&python, slot + 4096, NULL);

@@ -333,7 +333,7 @@ static void test_long_way(void **state)
 	assert_true(world->fake.reads < 10 * cnt);
 }
 
-/* Computing with places at the ends of the address space must not overflow. */
+/* Computing with addresses at the ends of the address space must not overflow. */
 static void test_odd_places(void **state)
 {
 	struct world *world = *state;

@@ -30,7 +30,7 @@ struct stale {
 	/* A heap whose heap_info says, after some reads, that it is its own predecessor. */
 	uint64_t looping;
 	size_t reads_left;
-	uint64_t damaged; /* heap whose arena reads as zeros */
+	uint64_t damaged; /* heap whose arena is read as zeros */
 };
 
 /*
@@ -49,7 +49,7 @@ static void damage(const struct stale *stale, uint64_t addr, char *buf, ssize_t 
 			buf[i] = 0;
 }
 
-#define PREVIOUS_AT 8U /* offset in a heap_info of the pointer to the previous heap */
+#define PREVIOUS_AT 8U /* offset in a heap_info of the previous heap's address */
 
 #define SIZE_AT 16U /* offset of the size in a heap_info */
 
@@ -135,8 +135,8 @@ static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 }
 
 /*
- * The heap of a thread's arena has grown: it is counted as far as the list of mappings makes it
- * readable, however few chunks that are.
+ * The heap of a thread's arena has grown: it is counted up to the end of its mapping in the list,
+ * even if that leaves only few chunks.
  */
 static void test_grown(void **state)
 {
@@ -167,7 +167,7 @@ static void test_grown(void **state)
 		assert_int_equal(census.gaps.bytes % 16, census.gaps.count * 8);
 		census_deinit(&census);
 	}
-	/* A gap is missing where a free chunk ends at the limit and so looks like the top chunk. */
+	/* If a free chunk ends at the limit, it looks like the top chunk, so there is no gap. */
 	assert_in_range(gap_cnt, 10, 15);
 	end(&program, &whole);
 }
@@ -203,7 +203,7 @@ static void test_shrunk(void **state)
 	end(&program, &whole);
 }
 
-/* Returns the newest heap of a thread's arena: no other heap has it as predecessor. */
+/* Returns the newest heap of a thread's arena: the heap that is no other heap's predecessor. */
 static uint64_t newest_heap(const struct memory *memory, const struct census *census)
 {
 	for (size_t i = 0; i < census->heap_cnt; i++) {
@@ -273,7 +273,7 @@ static void test_loop(void **state)
 	end(&program, &whole);
 }
 
-/* If an arena is not in the list of mappings, all others are still counted. */
+/* If an arena is not in the list of mappings, all other arenas are still counted. */
 static void test_new_arena(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=4", NULL};

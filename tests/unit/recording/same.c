@@ -69,7 +69,9 @@ static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
 	assert_int_equal(a->count, b->count);
 }
 
-/* Compares the chains of holders of a site. A recording has holders that are not blocks as text. */
+/*
+ * Compares the chains of holders of a site. A recording stores holders other than blocks as text.
+ */
 static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
 {
 	cleanup_free char *words = NULL;

@@ -364,7 +364,7 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	if (version >= RECORDING_WITH_GROWTHS)
 		bytes_put_number(&data, 0); /* no growing caches */
 	if (version >= RECORDING_WITH_BIRTHS)
-		bytes_put(&data, "\0\0", 2); /* no births */
+		bytes_put(&data, "\0\0", 2); /* no allocation times */
 	return read_data(version, &data);
 }
 
@@ -378,8 +378,8 @@ static void too_many_classes(void **state)
 
 /*
  * In newer versions, growing classes and containers have more numbers. From
- * RECORDING_WITH_ALLOCATOR on there is an entry for the allocator, and from
- * RECORDING_WITH_UNCOUNTED on it also has the number of uncounted objects.
+ * RECORDING_WITH_ALLOCATOR on there is an entry for the allocator. From RECORDING_WITH_UNCOUNTED on
+ * this entry also has the number of uncounted objects.
  */
 static void python_of_versions(void **state)
 {
@@ -419,7 +419,7 @@ static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
 		bytes_put_number(&data, name);
 		bytes_put(&data, "\1\1\1", 3);
 	}
-	bytes_put(&data, "\0\0", 2); /* no births */
+	bytes_put(&data, "\0\0", 2); /* no allocation times */
 	return read_data(RECORDING_VERSION, &data);
 }
 
@@ -485,8 +485,8 @@ static void births_stay(void **state)
 }
 
 /*
- * Returns what is left of the memory budget after reading a recording of cnt snapshots, the first
- * of which has a site.
+ * Returns how much of the memory budget remains after reading a recording of cnt snapshots. Only
+ * the first snapshot has a site, whose allocation times are `births`.
  */
 static size_t memory_after(const struct ages *births, int cnt)
 {
@@ -580,8 +580,8 @@ static int read_reused(unsigned int version, int after, uint64_t id)
 }
 
 /*
- * A number may be given to another site only after reports have forgotten its former site.
- * Otherwise a recording could make reports use ever more memory.
+ * The number of a site may be given to another site only after reports have forgotten the former
+ * site. Otherwise a recording could make reports use ever more memory.
  */
 static void reused_numbers(void **state)
 {
@@ -604,8 +604,9 @@ static void versions(void **state)
 }
 
 /*
- * Skips all snapshots. Before the last one, changes the memory budget so that `left` bytes will be
- * left of it, in place of left_else bytes. Returns the result for the last snapshot.
+ * Skips all snapshots, and returns the result for the last one. Before it, reduces the memory
+ * budget, so that only `left` bytes remain after it. left_else: number of bytes that would remain
+ * otherwise.
  */
 static int skip_with(size_t left_else, size_t left)
 {

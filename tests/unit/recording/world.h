@@ -43,7 +43,7 @@ struct world {
 	struct moments earlier;
 };
 
-/* A symbol backend that finds the names of some addresses late, and those of some never. */
+/* A symbol backend that finds the names of some addresses late, and the names of others never. */
 const struct sym_location *world_lookup(struct symbol_backend *self, const struct site *site,
 					uint64_t frame);
 

@@ -324,7 +324,8 @@ static const struct stack stacks[] = {
 	 .through = "new",
 	 .program = "python3"},
 	/*
-	 * A program embeds an interpreter's library; an interpreter runs a script by its library.
+	 * First, a program embeds an interpreter's library. Then an interpreter's executable runs a
+	 * script through the interpreter's library.
 	 */
 	{.frames = {"/usr/lib/liblua5.4.so.0|luaH_resize", "/usr/lib/liblua5.4.so.0|lua_pcallk",
 		    "/srv/game|run_turn"},

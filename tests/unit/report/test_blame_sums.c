@@ -24,7 +24,7 @@
 #define FRAMES 4
 
 /*
- * Addresses of the functions. RULES and the names after it are the first address of several
+ * Addresses of the functions. RULES and each name after it is the address of the first of several
  * functions.
  */
 enum {
@@ -400,7 +400,7 @@ static void callers_of_a_leak(void **state)
 
 /*
  * Adds chunks of one size, allocated by the function `innermost`. Its RULE_CNT callers allocate in
- * turn. In each round, the first one allocates of_first chunks more.
+ * turn. In each round, the first caller allocates of_first additional chunks.
  */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {

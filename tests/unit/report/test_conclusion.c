@@ -97,7 +97,7 @@ static void level_is(const struct report *report, const char *expected)
 	assert_string_equal(conclusion_level(report), expected);
 }
 
-/* Every verdict has a level. For growth, it depends on the score of the first suspect. */
+/* Every verdict has a level. The level of growth depends on the score of the first suspect. */
 static void levels(void **state)
 {
 	static const struct ended_processes ended = {.total = 2};

@@ -86,7 +86,7 @@ static void given_ones_are_named(void **state)
 	assert_int_equal(list.total, 0);
 }
 
-/* Ends ten processes in turn, with `held` bytes each. The largest of them are named. */
+/* Ends ten processes in turn. Process i has held[i] bytes. Only the largest processes are named. */
 static void largest_stay(void **state)
 {
 	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};

@@ -152,8 +152,8 @@ static void add_run(struct runs *runs, double got, double exact, double variance
 }
 
 /*
- * Checks that estimates are right on average, and that their variance is estimated correctly. In
- * cnt runs, the true variance shows within a few percent.
+ * Checks that estimates are right on average, and that their variance is estimated correctly. With
+ * cnt runs, the variance of the results is within a few percent of the true variance.
  */
 static void judge(const struct runs *runs, double cnt)
 {

@@ -22,7 +22,7 @@ struct story {
 	uint64_t traced_each;
 	uint64_t kept_each;   /* growth per second of free memory that glibc can return */
 	uint64_t pinned_each; /* growth per second of free memory that is pinned */
-	/* process image whose resident memory is known; 0: that of the process */
+	/* process image that the known resident memory belongs to; 0: the process's own image */
 	uint32_t rss_image;
 	enum block_kind kind;
 	uint64_t from, until;
@@ -30,9 +30,9 @@ struct story {
 	uint64_t period;
 	uint64_t appears; /* second in which memleak finds the process */
 	uint64_t dips;    /* in this second, everything is as it was two seconds before */
-	uint64_t seconds; /* duration of tracing; 0: REPORTS */
+	uint64_t seconds; /* duration of tracing; 0: REPORTS seconds */
 	uint64_t jumps;   /* if not 0: a bit mask of the seconds in which memory grows */
-	bool alternates;  /* in every other report, the traced blocks are too young for it */
+	bool alternates;  /* every other report leaves out the traced blocks as too young */
 	struct run_facts run;
 };
 
@@ -121,8 +121,8 @@ static void anonymous_memory(void **state)
 	story.traced_each = MIB / 2 + MIB / 8;
 	assert_nothing(&story);
 	/*
-	 * Growth is explained, too, by free memory that the allocator keeps, unless it is pinned or
-	 * belongs to the image of another process.
+	 * Free memory that the allocator keeps also explains growth, unless this memory is pinned
+	 * or belongs to another process image.
 	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 8;
@@ -180,8 +180,8 @@ static void explained(void **state)
 }
 
 /*
- * Growth of shared memory and files counts only if address space grows as well: otherwise memory
- * that was already mapped is used for the first time. Traced blocks do not explain such growth.
+ * Growth of shared memory and files counts only if address space grows as well. Otherwise it may be
+ * the first use of memory that was already mapped. Traced blocks do not explain such growth.
  */
 static void shared_memory(void **state)
 {
@@ -248,7 +248,8 @@ static void assert_pending(const struct story *story, bool is_pending)
 
 /*
  * Recent growth is pending, since it may go on. It is not pending if traced blocks or the
- * allocator's free memory explain it, if it ended long ago, or if tracing began with the process.
+ * allocator's free memory explain it, if size filters are set, if it ended long ago, or if tracing
+ * began with the process.
  */
 static void pending(void **state)
 {
@@ -339,7 +340,7 @@ static void parts_of_rises(void **state)
 
 /*
  * Growth of shared memory counts even if it is not mapped. If mapped shared memory grows as well,
- * only the latter is reported.
+ * only the growth of the mapped memory is reported.
  */
 static void unmapped_memory(void **state)
 {
@@ -367,7 +368,8 @@ static void trifles(void **state)
 }
 
 /*
- * Memory grows only in a few seconds: the typical growth in a second is 0, so it is not reported.
+ * Memory grows only in a few seconds: the typical growth in a second is 0, so no growth is
+ * reported.
  */
 static void jumps(void **state)
 {
@@ -394,8 +396,8 @@ static void too_young_block(void **state)
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
 	/*
-	 * Such a block counts even if anonymous memory does not grow: the block may grow into free
-	 * memory of the allocator.
+	 * A block too young for the report prevents an all-clear even if anonymous memory does not
+	 * grow: the block may grow into free memory of the allocator.
 	 */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
@@ -459,7 +461,7 @@ static void too_young_without_growth(void **state)
 	assert_none_too_young(&story);
 	story.kind = KIND_HEAP;
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 128 * MIB;
-	assert_none_too_young(&story); /* less than a hundredth of the memory */
+	assert_none_too_young(&story); /* it is less than a hundredth of the memory */
 }
 
 static struct rss_past past_of(const uint64_t *kept, size_t cnt)

@@ -112,7 +112,7 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_KERNEL, 6, 7, 6), "ext4");
 }
 
-/* Sums have no counts by allocation time, even if one of their sites has. */
+/* Sums of sites have no counts by allocation time, even if one of the sites has such counts. */
 static void sums(void **state)
 {
 	static const struct ages births;

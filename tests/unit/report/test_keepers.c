@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which suspect comes first if containers of Python grow: the site of a container's items may
- * come first.
+ * Tests which suspect comes first if Python containers grow: the suspect that adds items to a
+ * growing container may be moved to the front.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,9 +56,12 @@ static void expect(enum python_allocator allocator, uint64_t site, uint64_t bloc
 static void first_suspect(void **state)
 {
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256, 1);
-	/* Too few items were added to the container: an item may consist of at most 8 blocks. */
+	/*
+	 * The site has more than 8 blocks for each item added to the container, so they cannot all
+	 * be items.
+	 */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
-	/* The blocks are too large to be reused without a call of the allocator. */
+	/* The blocks are too large for CPython to reuse them without a call of the allocator. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
 	/* The site whose block stores the container's items is unknown. */
 	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);

@@ -20,7 +20,10 @@
 
 static const struct process server = {1, 1, "server", NULL}, client = {2, 2, "client", NULL};
 
-/* The stack of a kernel site, and the function to be blamed; NULL if the site must be excluded. */
+/*
+ * The stack of a kernel site, and the function to be blamed, or NULL if the site must not be a
+ * suspect.
+ */
 struct path {
 	const char *symbols[MOST_FRAMES]; /* functions, innermost first */
 	double blocks_per_s;

@@ -42,7 +42,10 @@ static void suspects(void **state)
 	assert_list(&report, expected, 2);
 }
 
-/* A suspect's site that the report shows is listed with the details that the report has. */
+/*
+ * If a suspect's site is also among the report's sites, the report's entry is listed, as it has the
+ * details.
+ */
 static void details_of_suspects(void **state)
 {
 	struct report_site sites[] = {{.site = &large}};

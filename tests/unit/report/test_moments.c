@@ -28,8 +28,8 @@ static void few_are_all_kept(void **state)
 }
 
 /*
- * The first and the latest snapshot times are remembered. Between them, gaps get wider towards the
- * past.
+ * The first and the most recent snapshot times are remembered. Between them, gaps get wider towards
+ * the past.
  */
 static void many_are_thinned(void **state)
 {

@@ -76,7 +76,7 @@ static bool can_list_all(struct options opts)
 	return ret;
 }
 
-/* Only a text report can list all suspects (--why), but not on the live screen. */
+/* Listing all suspects (--why) needs a text report that is not on the live screen. */
 static void lists_all_suspects(void **state)
 {
 	assert_true(can_list_all((struct options){.format = FORMAT_TEXT}));
@@ -101,7 +101,7 @@ static void nothing(void **state)
 	report_deinit(&report);
 }
 
-/* Names are looked up only for sites that the report shows, and all at once. */
+/* Names are looked up only for the sites that the report shows, in a single call. */
 static void names(void **state)
 {
 	static const struct sym_frame frames[] = {{.symbol = "leak"}, {.symbol = "main"}};

@@ -35,8 +35,8 @@ static const struct stack stacks[] = {
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
 	/*
-	 * These are no initialisation by a library: a function of the program has the name of a
-	 * library function, or the library calls the program back.
+	 * No initialisation by a library: a function of the program has the name of a library
+	 * function, or the library calls the program back.
 	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},

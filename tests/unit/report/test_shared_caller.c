@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the function that is on most stacks of those that belong to no suspect. */
+/* Tests finding the function that is on most of the stacks that belong to no suspect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static const struct sym_location a = FUNCTION("a"), b = FUNCTION("b"), c = FUNCT
 				 syscall = IN_FILE("kernel", "__x64_sys_clone"),
 				 copy = IN_FILE("kernel", "copy_process");
 
-/* Stacks, from the blamed frame outwards. The first one belongs to the suspect. */
+/* Stacks, from the blamed frame outwards. The first stack belongs to the suspect. */
 typedef const struct sym_location *locations[PATHS][FRAMES];
 
 static struct shared_caller found(locations at, struct report_site *paths, size_t total)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what a view leaves out, and the sum of reserved address space. */
+/* Tests what a snapshot view leaves out, and the sum of reserved address space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

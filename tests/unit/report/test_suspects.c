@@ -18,7 +18,7 @@
 
 static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL},
 			    worker = {3, 3, "one", NULL};
-/* Stands for kernel memory, whose process is `one`. */
+/* Used instead of `one` for paths whose memory is kernel memory. */
 static const struct process in_kernel = {1, 1, "one", NULL};
 
 #define FUNCTION(name)                                                                             \
@@ -153,9 +153,9 @@ static void instances_of_a_template(void **state)
 }
 
 /*
- * Suspects and losses whose paths are instances of a template: their callers count as one if they,
- * too, are instances of one template. If only one of the paths has a caller, or the callers differ,
- * there is no common caller.
+ * Tests the callers of suspects and of losses whose paths are instances of a template. Callers
+ * count as one if they, too, are instances of one template. If only one of the paths has a caller,
+ * or the callers differ, there is no common caller.
  */
 static void callers_of_instances(void **state)
 {

@@ -131,8 +131,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A site grows in bursts and frees nothing. After a burst, the next one is expected until as much
- * time has passed as before that burst, but for at most a minute.
+ * A site grows in bursts and frees nothing. After a burst, another one is expected for as long as
+ * the site was quiet before this burst, but for at most a minute.
  */
 static void run_bursts(struct made_program *program, uint64_t seed)
 {
@@ -280,8 +280,8 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 
 /*
  * A cache was full before tracing began, and its entries, of two blocks each, are replaced one by
- * one. sized: the sizes of freed earlier blocks are known. If leaks_per_s is not 0, blocks of
- * another size leak.
+ * one. sized: when a block from before tracing is freed, its size is known. If leaks_per_s is not
+ * 0, blocks of another size leak.
  */
 static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
 {
@@ -343,7 +343,7 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 }
 
 /*
- * Counts the reports on an array that grows in ever larger steps, by their verdict. waiting_after:
+ * Numbers of reports, by verdict, on an array that grows in ever larger steps. waiting_after:
  * reports that wait for another step although the array has not grown for long.
  */
 struct widening {

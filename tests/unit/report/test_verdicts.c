@@ -30,7 +30,7 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* number of exceeded limits; a test checks it after all its programs */
+static size_t missed; /* number of exceeded limits, checked at the end of each test */
 
 /* Parameters of a simulated program. */
 struct plan {

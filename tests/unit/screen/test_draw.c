@@ -130,7 +130,7 @@ static int colour_at(int y)
 	return pair;
 }
 
-/* Each line of a verdict that is about a leak is red. Its other lines are not. */
+/* In a verdict, lines about leaks are red, and the other lines are not. */
 static void verdict_colour(void **state)
 {
 	struct screen_row row = row_of(1);

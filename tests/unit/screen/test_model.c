@@ -219,7 +219,10 @@ static void start_up(void **state)
 	model_deinit(&model);
 }
 
-/* The caller is chosen as for the line of a verdict: not main(), and not an unnamed function. */
+/*
+ * The caller is chosen like the one in the line of a verdict: not main(), and not an unnamed
+ * function.
+ */
 static void callers(void **state)
 {
 	struct model model = model_at(8);
@@ -246,7 +249,7 @@ static uint64_t median_ms(uint64_t newest_ms, uint64_t oldest_ms, const uint32_t
 	return row.median_ns == AGE_UNKNOWN ? AGE_UNKNOWN : row.median_ns / MS;
 }
 
-/* Tests the median age of blocks. Class 12 has those from 2048 ms to 4096 ms old. */
+/* Tests the median age of blocks. Age class 12 has the blocks that are 2048 ms to 4096 ms old. */
 static void ages(void **state)
 {
 	static const uint32_t none[3], spread[] = {1, 2, 1}, same[] = {0, 3, 0}, old[] = {1, 0, 4};

@@ -148,8 +148,8 @@ static void orders(void **state)
 }
 
 /*
- * Two snapshots of one run are compared by addresses and process ids. So snapshots of two runs have
- * no site in common.
+ * Two snapshots of one run are compared by addresses and process ids. If snapshots of two runs are
+ * compared in this way, they have no site in common.
  */
 static void one_run(void **state)
 {

@@ -76,7 +76,7 @@ static void another_file(void **state)
 	demand("");
 }
 
-/* Returns another path of the file, in a folder where no file can be created. */
+/* Returns a path of the open file in /proc, where no file can be created. */
 static const char *name_in_proc(void)
 {
 	static char name[64];

@@ -402,7 +402,7 @@ static void losses_have_words(void **state)
 }
 
 /*
- * A report can be written even if the calendar has no such time, for instance in the year 1
+ * A report can be written even if its time is beyond the calendar, for instance in the year 1
  * million.
  */
 static void odd_times(void **state)

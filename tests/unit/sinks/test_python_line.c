@@ -72,7 +72,7 @@ static void expect_classes(struct python_growth part)
 	       "stacks show each object\n");
 }
 
-/* Growth of classes and containers, of which most tests change a part. */
+/* Growth of classes and containers. Most tests change a part of it. */
 static const struct python_growth sample = {
 	.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
 		    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},

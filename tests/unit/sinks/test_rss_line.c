@@ -226,8 +226,8 @@ static void expect_lines(const struct processes_rss *all, const char *wanted)
 }
 
 /*
- * Each of a few processes has its own line. More processes have one line with their sum. Too many
- * have a hint only.
+ * If there are few processes, each has its own line. If there are more, one line has their sum. If
+ * there are too many, the line is only a hint.
  */
 static void several_processes(void **state)
 {

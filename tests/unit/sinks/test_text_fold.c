@@ -200,8 +200,8 @@ static const struct stack stacks[] = {
 		     "    find shop/route.py\n"
 		     "    serve app/web.py\n"},
 	/*
-	 * A function of the standard library is blamed: its callers are not folded, as they say
-	 * more.
+	 * If a function of the standard library is blamed, its callers are not folded: they show
+	 * why it was called.
 	 */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("put", STANDARD "queue.py"),
 		       SCRIPT("submit", STANDARD "concurrent/futures/thread.py"),
@@ -411,8 +411,8 @@ static void callers_as_above(void **state)
 }
 
 /*
- * In stacks that are not folded, functions have their full names in the form for scripts, and short
- * names in the form for people.
+ * A stack that is not folded has short names of functions if short_names is set, and full names
+ * otherwise.
  */
 static void long_names(void **state)
 {
@@ -479,9 +479,9 @@ static void headlines(void **state)
 }
 
 /*
- * The headline names the process even if it has no site. If another process has sites, it names
- * that one. If nothing is outstanding, it has the number of traced calls, except for descriptors,
- * whose calls are not counted.
+ * The headline names the process even if it has no site. If another process has sites, the headline
+ * names that process. If nothing is outstanding, the headline has the number of traced calls,
+ * except for descriptors, whose calls are not counted.
  */
 static void headline_names_process(void **state)
 {

@@ -35,7 +35,10 @@ static void expect(const struct report *report, const char *verdict, const char 
 	assert_string_equal(next ?: "null", expected ?: "null");
 }
 
-/* After a run that was too short, the next command has the same options and runs twice as long. */
+/*
+ * After a run that was too short, the next command has the same options. It runs twice as long, but
+ * at least a minute and at most an hour.
+ */
 static void longer_runs(void **state)
 {
 	static const struct process child = {.pid = 8, .comm = "b"};
@@ -76,8 +79,9 @@ static void longer_runs(void **state)
 }
 
 /*
- * Tests what the next command traces if there is no process, which may mean the kernel, or if the
- * pid comes from a recording and may be another process's by now.
+ * Tests what the next command traces if the report has no process, perhaps because only the kernel
+ * was traced. Also tests this for a pid from a recording, which may belong to another process by
+ * now.
  */
 static void targets(void **state)
 {
@@ -144,8 +148,9 @@ static void untraced(void **state)
 }
 
 /*
- * If no leak was found, the next command also traces child processes that this run has not traced.
- * Otherwise it has the options of this run.
+ * If no leak was found, but this run has not traced child processes, the next command traces them
+ * (-f). It has the other options of this run, except -K. If there are no such processes, there is
+ * no next command.
  */
 static void no_leak(void **state)
 {
@@ -174,7 +179,10 @@ static void no_leak(void **state)
 	expect(&report, "unknown", NULL);
 }
 
-/* Growth in the memory of a running process needs a proof next, unless this run has one. */
+/*
+ * If the memory of a running process grows, the next command makes a proof (--prove), unless this
+ * run has one.
+ */
 static void suspects(void **state)
 {
 	static const struct proof_facts proof;

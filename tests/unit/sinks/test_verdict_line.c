@@ -22,7 +22,7 @@
 /* A blamed function, the library function that it has called, and its caller. */
 struct names {
 	const char *function;
-	const char *through; /* NULL: it has called none */
+	const char *through; /* NULL if it has called no library function */
 	const char *caller;
 	const char *file;
 	size_t path_cnt;
@@ -357,7 +357,7 @@ static void pending_growth(void **state)
 			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
 }
 
-/* An all-clear says that kernel memory is not traced, if it is not. */
+/* If kernel memory is not traced, an all-clear says so. */
 static void kernel_is_not_traced(void **state)
 {
 	struct snapshot snap = {0};
@@ -385,8 +385,8 @@ static void caches_grow(void **state)
 }
 
 /*
- * If glibc keeps most of RSS, the sentence says how much, even if this part has not grown. It also
- * says which part of resident memory has grown.
+ * If most of RSS is memory that glibc keeps, the sentence says how much, even if this memory has
+ * not grown. The sentence also says which part of resident memory has grown.
  */
 static void kept_memory(void **state)
 {
@@ -416,8 +416,8 @@ static void kept_memory(void **state)
 }
 
 /*
- * If sites grow although they free many blocks, the line says so. Otherwise it says that another
- * step of growth may come.
+ * If all sites that cannot be judged yet grow although they free many blocks, the line says so.
+ * Otherwise the line says that another step of growth may come.
  */
 static void pending_sites(void **state)
 {
@@ -443,7 +443,7 @@ static void pending_sites(void **state)
 	}
 }
 
-/* An all-clear says how many child processes are not traced, if there are any. */
+/* If child processes are not traced, an all-clear says how many. */
 static void children_are_not_traced(void **state)
 {
 	static const char *const notes[] = {
@@ -485,9 +485,9 @@ static void amounts(void **state)
 }
 
 /*
- * The line about all sites that are not named comes first if they grow faster together than the
- * named ones. It recommends --why, if the format supports it. With --why, it gives the maximum
- * number of sites if there are more.
+ * The line that sums up the sites without a name of their own comes first if together they grow
+ * faster than the named ones. It recommends --why, if the format supports it. With --why, it gives
+ * the maximum number of sites if there are more.
  */
 static void more_sites(void **state)
 {
@@ -738,7 +738,10 @@ static void stopped_processes(void **state)
 	}
 }
 
-/* While a program may still be starting, nothing is suspected, and there is no all-clear. */
+/*
+ * Growth of a runtime's objects is not judged if it is brief or slight, or if the process may still
+ * be starting. The line says why, and there is no all-clear.
+ */
 static void settling(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
@@ -767,8 +770,8 @@ static void settling(void **state)
 }
 
 /*
- * `settling` may be a part of a pool that cannot be judged: then the line is about the steps of the
- * pool. If it is the whole pool, the line says for how long it has grown.
+ * If the site in `settling` is only a part of a pool that cannot be judged, the line is about the
+ * steps of the pool. If it is the whole pool, the line says for how long the pool has grown.
  */
 static void part_of_pool(void **state)
 {
@@ -800,7 +803,7 @@ static void part_of_pool(void **state)
 
 /*
  * If not all growth can be judged, the report recommends a longer run, unless a note recommends an
- * option. It also has the advice of the language runtime.
+ * option. The report also has the advice of the language runtime.
  */
 static void next_step(void **state)
 {

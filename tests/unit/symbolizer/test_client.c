@@ -233,7 +233,7 @@ static void killed_at_work(void **state)
 	assert_others_named(BUDGET_MS);
 }
 
-/* A helper was slow, but did not hang: the next call gets the names that it has found. */
+/* A helper was slow, but did not hang: the next call gets the names that the helper has found. */
 static void late_answers(void **state)
 {
 	pid_t pid = sym->client.helper.pid;

@@ -58,9 +58,8 @@ static void nothing_to_find(void **state)
 }
 
 /*
- * Finds the file that a debug link names, in each of the two places next to the program where it
- * may be. The wrong file of this name in the first place must not keep it from being found in the
- * second.
+ * The file that a debug link names may be in two places next to the program. It must be found in
+ * each of them, even if a wrong file of this name is in the first place.
  */
 static void by_debuglink(void **state)
 {
@@ -280,7 +279,7 @@ static void hanging_server(void **state)
 	assert_false(waits_for_server(space, child.known.addr));
 	assert_false(waits_for_server(space, child.known.addr + 1));
 	symspace__free(space);
-	/* Nor does freeing the symbolizer wait for it. */
+	/* Freeing the symbolizer does not wait for this server either. */
 	symbolizer__free(sym);
 
 	sym = open_symbolizer();

@@ -21,7 +21,9 @@ static void exited_process(void **state)
 	assert_int_equal(symspace__new(sym, child.pid, &space), -ESRCH);
 }
 
-/* An address space belongs to one program: after exec() it cannot be refreshed any more. */
+/*
+ * An address space (symspace) belongs to one program: after exec() it cannot be refreshed any more.
+ */
 static void exec_ends_image(void **state)
 {
 	struct symbolizer *sym = *state;

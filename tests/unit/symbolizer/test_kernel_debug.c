@@ -181,8 +181,9 @@ static const struct expected warm = {"leak", "leak_warm", "leak/inner.h", 305, "
 static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "leak/leak.c", 509};
 
 /*
- * Runs pairs of shell commands. The first one puts files somewhere, and the second one removes
- * them. In between, inlined calls must be found if `found` is set, and must not be found otherwise.
+ * For each pair of shell commands, runs the first one, which puts files somewhere, and then the
+ * second one, which removes them. In between, checks that inlined calls are found if `found` is
+ * set, and that none are found otherwise.
  */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
@@ -257,8 +258,8 @@ static void module_in_each_place(void **state)
 		 "cp leak.ko lib/modules/" RELEASE "/kernel/a/b",
 		 "rm -r lib/modules/*/kernel"},
 		/*
-		 * two files that must not be used, without DWARF and with another build id, and the
-		 * right debug file
+		 * a file without DWARF and a file with another build id, neither of which may be
+		 * used, and the right debug file
 		 */
 		{"mkdir -p lib/modules/" RELEASE "/extra lib/modules/" RELEASE "/kernel &&"
 		 "objcopy --strip-debug leak.ko lib/modules/" RELEASE "/kernel/leak.ko &&"

@@ -233,8 +233,8 @@ static void unknown_address_reads_again(void **state)
 	kernel.space->kernel->image.pause_ns = 0;
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
 	/*
-	 * If the symbols were read after an unknown address was first queried, another query of it
-	 * does not read them again.
+	 * A repeated query of an unknown address does not read the symbols again if they were read
+	 * after the first query.
 	 */
 	resolve_exact(&kernel, 0xffffffffe0000000);
 	read_ns = kernel.space->kernel->image.read_ns;

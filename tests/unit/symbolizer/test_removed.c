@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A function that the linker has removed still has DWARF, for addresses that may belong to other
- * code. That code must get its own lines.
+ * Tests that code gets its own lines. A function that the linker has removed still has DWARF, for
+ * addresses that may be those of other code.
  */
 #include <dlfcn.h>
 
 #include "tests/unit/symbolizer/known.h"
 
-/* Number of bytes of `live` to check; it is longer */
+/* Number of bytes of `live` to check; the function is longer. */
 #define CODE_BYTES 32
 
 /*

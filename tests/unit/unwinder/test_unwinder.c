@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the helper that builds unwind tables, among others with files that end the helper. */
+/* Tests the helper that builds unwind tables, including with files that end the helper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

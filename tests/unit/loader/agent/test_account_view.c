@@ -126,8 +126,8 @@ static void test_block(void **state)
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
 	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
 	/*
-	 * The chunk's references to spills are ignored: each spill has the number of the line that
-	 * it extends.
+	 * A chunk says which spills (extra cells) its lines have. memleak ignores this, since each
+	 * spill itself has the number of the line that it belongs to.
 	 */
 	chunk->spills[9] = UINT32_MAX;
 	seal(fd);
@@ -289,7 +289,7 @@ static void test_stack(void **state)
 
 /*
  * Script frames are not counted as native frames. A script frame names its code object by an offset
- * in the account file; 0 if the account has no copy of it.
+ * in the account file. The offset is 0 if the account has no copy of the code object.
  */
 static void test_scripts(void **state)
 {

@@ -131,7 +131,7 @@ static void test_noise(void **state)
 
 		apply(&heritage, CHILD, &none, &event);
 	}
-	/* The list was full, so its oldest elements were dropped. */
+	/* More children were forked than are awaited at most, so the oldest ones were dropped. */
 	assert_int_equal(heritage.awaited_cnt, 4096);
 	assert_int_equal(heritage_walk(&heritage, &inheritance, UINT64_MAX), 0);
 	assert_int_equal(heritage_walk_freed(&heritage, &inheritance), 0);

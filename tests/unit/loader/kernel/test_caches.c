@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests estimating the number of missed frees: blocks that are in the table, although their slab
- * cache has not grown by as many objects.
+ * Tests estimating the number of missed frees, by slab caches that have grown by fewer objects than
+ * there are blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -214,8 +214,8 @@ static void test_rcu(void **state)
 }
 
 /*
- * Finds the argument of the bulk page allocator that is the array of pages; some kernels have a
- * list before it. A function with an unknown name or signature is not hooked.
+ * Finds which argument of the bulk page allocator is the array of pages: in some kernels, a list
+ * comes before it. A function with an unknown name or signature is not hooked.
  */
 static void test_bulk_pages(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reading /proc/allocinfo, and finding the names whose memory has grown most. */
+/*
+ * Tests reading /proc/allocinfo, and finding the slab caches and lines of code whose memory has
+ * grown most.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@ static void open_fake(struct kernel_symbols *symbols, struct symbolizer *symboli
 {
 	struct capture capture;
 
-	/* Without root, the running kernel hides its addresses: discard the warning. */
+	/* Without root, the running kernel hides its addresses: discard the warning about this. */
 	capture_begin(&capture, STDERR_FILENO);
 	assert_int_equal(kernel_symbols_init(symbols, symbolizer), 0);
 	free(capture_end(&capture));

@@ -234,7 +234,10 @@ static void forgotten(void **state)
 	assert_frames(resolve(&history, 10, 10), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	assert_frames(resolve(&history, 4999, 4999), PLACE(2, 0x10), PLACE(1, SIZE));
-	/* The list with the mappings that the walk used was dropped, so callers are uncertain. */
+	/*
+	 * The list with the mappings that the walk used was dropped: the callers found with them
+	 * are uncertain, so they are dropped as well.
+	 */
 	assert_int_equal(resolve(&history, 4999, 10)->frame_cnt, 1);
 	code_history_drop(&history, IMAGE);
 	add(&history, 2, 2);

@@ -93,7 +93,7 @@ static void pauses(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Waits for many users together take hardly longer than one wait for a single user. */
+/* Waiting for many users takes hardly longer in total than waiting for a single user. */
 static void many_users(void **state)
 {
 	struct user_budgets budgets = {0};

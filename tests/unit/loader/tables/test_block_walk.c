@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests with which options the allocation times of blocks are collected. */
+/* Tests which options make memleak collect the allocation times of blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -109,8 +109,8 @@ static int share(void *arg, uint32_t descendant, const struct inherited_block *b
 }
 
 /*
- * Adds what a read of the tables returns: live blocks, freed blocks, and frees by children. Adds
- * some of it twice.
+ * Adds live blocks, freed blocks and frees by children, as if they were read from the BPF maps.
+ * Adds some of them twice.
  */
 static void add_all(struct model *model)
 {

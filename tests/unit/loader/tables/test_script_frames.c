@@ -67,8 +67,7 @@ static void test_no_room(void **state)
 }
 
 /*
- * Stacks have different hashes if they differ in any field of a script frame, or in one of its
- * marks.
+ * Stacks have different hashes if they differ in a field of a script frame or in one of its flags.
  */
 static void test_hash(void **state)
 {

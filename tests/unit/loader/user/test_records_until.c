@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests that a fact read from /proc or from a pidfd is applied only after all records from before
- * that time have been read.
+ * the read have arrived.
  */
 #include <setjmp.h>
 #include <stdarg.h>

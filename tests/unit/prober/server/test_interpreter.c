@@ -49,7 +49,7 @@ asm(".pushsection .text.loop, \"ax\", @progbits\n"
     "jmp other\n"
     ".byte 0xb9, 0xe9\n"
     ".long other + 1 - . - 4\n"
-    ".rept 4\n" /* jumps to the loop itself */
+    ".rept 4\n" /* jumps back into the loop */
     ".byte 0xe9\n"
     ".long back - . - 4\n"
     ".endr\n"

@@ -74,7 +74,9 @@ struct bytes {
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/* Code after "test %rdi,%rdi". A probe may be moved from this instruction to the next one. */
+/*
+ * Code that begins with "test %rdi,%rdi". A probe may be put on the instruction after it instead.
+ */
 #define AFTER_TEST(...) BYTES(TEST_RDI, __VA_ARGS__, RET)
 
 /*

@@ -47,8 +47,8 @@ static void empty_parts(void **state)
 }
 
 /*
- * Each parameter's type refers twice to that of the previous parameter, so the full name would not
- * fit into memory.
+ * Each parameter's type refers twice to the type of the previous parameter, so the full name would
+ * not fit into memory.
  */
 static void endless(void **state)
 {

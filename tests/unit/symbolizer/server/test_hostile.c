@@ -194,7 +194,7 @@ static void endless_structures(void **state)
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
 	assert_int_not_equal(sym->client.helper.pid, pid);
-	/* The DWARF of this file is not read again, for no address. */
+	/* The DWARF of this file is not read again, whatever address is looked up. */
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);

@@ -62,7 +62,8 @@ static GElf_Shdr text_section(Elf *elf)
 }
 
 /*
- * True if the rule has the same CFA as libdw's frame. A rule may be unknown or outermost instead.
+ * True if the rule agrees with libdw's frame: it has the same CFA, or it is unknown or outermost. A
+ * CFA that is no register plus offset must not become a rule with sp or the frame pointer.
  */
 static bool agrees(const struct unwind_arch *arch, struct unwind_rule rule, Dwarf_Frame *frame)
 {
@@ -113,8 +114,8 @@ static void libc_as_libdw_says(void **state)
 		free(frame);
 	}
 	/*
-	 * Nearly all code must have frame information, and nearly all of that must have become
-	 * rules.
+	 * Nearly all code must have frame information, and nearly all of this code must have a rule
+	 * with the CFA relative to the stack or frame pointer.
 	 */
 	assert_true(known > SAMPLES * 9 / 10);
 	assert_true(plain > known * 95 / 100);

@@ -22,8 +22,8 @@
 static const char push[] = {DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16};
 
 /*
- * The kind of rule that is expected at an offset of the text. An array ends before an element with
- * offset 0, which may also be its first element.
+ * The kind of rule that is expected at an offset of the text. An element with offset 0 ends an
+ * array, unless it is the first element.
  */
 struct expected {
 	uint64_t place; /* offset in the text */

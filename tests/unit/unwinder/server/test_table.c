@@ -34,8 +34,8 @@ static void rows_in_granules(void **state)
 	assert_int_equal(table.granule_cnt, 4);
 	assert_int_equal(table.index, UNWIND_PAGE_WORDS);
 	/*
-	 * A row is added at the start of each granule that does not begin with one of the given
-	 * rows. It has the rule that applies there. So the four granules have 3, 1, 1 and 2 rows.
+	 * Each granule must begin with a row. If none of the given rows begins there, a row is
+	 * added with the rule that applies there. So the four granules have 3, 1, 1 and 2 rows.
 	 */
 	assert_int_equal(table.row_cnt, 7);
 	assert_int_equal(unwind_table_find(&table, 0xfff).cfa, UNWIND_CFA_NO_ROW);
