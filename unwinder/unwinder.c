@@ -16,9 +16,9 @@
 #include "unwinder/server/server.h"
 
 /*
- * Niceness of the helper. Until the table of a newly executed program is built, stacks of the
- * program are cut off. Building takes about 50 ms of processor time, for which the helper competes
- * with the program.
+ * Niceness of the helper. It is negative because stacks of a newly executed program are cut off
+ * until the program's table is built. Building takes about 50 ms of processor time, for which the
+ * helper competes with the program.
  */
 #define NICENESS (-10)
 
@@ -162,8 +162,8 @@ static int send_file(struct unwinder *unwinder)
 }
 
 /*
- * Sends the request again, once per file: the helper may have ended for a reason unrelated to the
- * file.
+ * Sends the request again, because the helper may have ended for a reason unrelated to the file.
+ * Returns -EIO if the request for this file was already sent again.
  */
 static int send_again(struct unwinder *unwinder)
 {

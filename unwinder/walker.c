@@ -50,7 +50,9 @@ void walker__free(struct walker *walker)
 	free(walker);
 }
 
-/* Passes on err. If err is not 0, ends the helper, which may still be working on the request. */
+/*
+ * Returns err. If err is not 0, first ends the helper, which may still be working on the request.
+ */
 static int check(struct walker *walker, int err)
 {
 	if (err)

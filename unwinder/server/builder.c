@@ -22,9 +22,9 @@ struct code {
 };
 
 /*
- * Maximum rows per function that are read by libdw. For each row, libdw runs all of the function's
- * instructions up to this row; the limit bounds the time for long functions. Assembly functions of
- * video codecs have up to 7,000 rows.
+ * Maximum number of rows per function that are read by libdw. For each row, libdw runs all of the
+ * function's instructions up to this row; the limit bounds the time for long functions. Assembly
+ * functions of video codecs have up to 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Maximum nesting of DW_CFA_remember_state. Compilers use one level. */
+/* Maximum nesting depth of DW_CFA_remember_state. Compilers use one level. */
 #define REMEMBERED_MAX 4
 
 /*

@@ -134,7 +134,8 @@ static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 }
 
 /*
- * True if the file was not yet added with this load bias. A file often has several code mappings.
+ * Records a file with its load bias. Returns false if both are already recorded, which is common: a
+ * file often has several code mappings. Also returns false on an error.
  */
 static bool is_new(struct walker_space *space, int fd, uint64_t bias)
 {

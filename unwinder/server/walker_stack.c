@@ -2,7 +2,7 @@
 /* Compares libdwfl's walk of a stack with another walk. */
 #include "unwinder/server/walker_stack.h"
 
-/* Returns the verdict on two walks whose common frames are equal. */
+/* Returns the verdict on two walks whose frames are equal up to the end of the shorter walk. */
 static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 					   const struct walker_stack *walker)
 {

@@ -9,7 +9,7 @@
 
 #include "bpf/unwind.h"
 
-/* Maximum frames of libdwfl's walk: more than the walks of BPF programs can have. */
+/* Maximum number of frames of libdwfl's walk: more than the walks of BPF programs can have. */
 #define WALKER_FRAMES_MAX 640
 
 enum walker_end {
@@ -44,13 +44,13 @@ enum agreement_verdict {
 	AGREEMENT_SAME,
 	AGREEMENT_DIFFERS, /* frames differ, or one walk ends where the other continues */
 	/*
-	 * common frames are equal; only libdwfl finished, or it found more frames in the copied
-	 * memory
+	 * no difference found; only libdwfl finished, or it found more frames in the copied memory
 	 */
 	AGREEMENT_ONLY_WALKER,
-	AGREEMENT_ONLY_WALK, /* common frames are equal; only the other walk finished */
-	AGREEMENT_NEITHER,   /* common frames are equal; neither walk finished */
-	AGREEMENT_BEYOND,    /* frames are equal as far as the copied memory reaches */
+	AGREEMENT_ONLY_WALK, /* no difference found; only the other walk finished */
+	AGREEMENT_NEITHER,   /* no difference found; neither walk finished */
+	/* no difference found as far as libdwfl could walk (WALKER_BEYOND or WALKER_LIMIT) */
+	AGREEMENT_BEYOND,
 	AGREEMENT_CNT,
 };
 
@@ -58,7 +58,7 @@ struct agreement {
 	enum agreement_verdict verdict;
 	/* number of frames compared, without the first frame, which both walks were given */
 	size_t compared;
-	size_t last; /* index of the last frame before the walks differ */
+	size_t last; /* index of the last frame up to which both walks are equal */
 };
 
 /* Compares a walk of at least one frame, which ended with `end`, with libdwfl's walk. */
