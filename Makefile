@@ -67,8 +67,8 @@ PKG_LIBS = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wno-unused-parameter $(if $(WERROR),-Werror)
-# ASan's instrumentation takes long to optimize.
-CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
+# ASan's instrumentation takes long to optimize, and full debug information takes long to write.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DMEMLEAK_VERSION='"$(VERSION)"' \
 	-I. $(addprefix -I,$(sort $(OBJ_O) $(BPF_O))) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS)
 ifdef SANITIZE
