@@ -10,8 +10,8 @@ struct code {
 	uint64_t start;
 	uint64_t end;
 	/*
-	 * Words of 8 bytes that begin below this address are readable; 0 if the code cannot be
-	 * read.
+	 * 8 bytes before `end`, so that an 8-byte read that begins below this address stays within
+	 * the code; 0 if the code is not readable
 	 */
 	uint64_t readable_to;
 	/* value to add to a code address to get the stack entry for it, see MEMLEAK_FRAME_FILE */

@@ -95,7 +95,10 @@ static int sort_of_word(struct core_sorts *sorts, uint64_t word, uint64_t size, 
 	return find_sort(sorts, &sorts->by_word, word, &fresh, ret);
 }
 
-/* True if the word may be an address in a mapping of a file. Such addresses define types. */
+/*
+ * True if the word, taken as an address, is in a mapping of a file. A block that begins with such a
+ * word belongs to the type of this word.
+ */
 static bool is_in_file(struct taking *taking, uint64_t word)
 {
 	if (!taking->last || word < taking->last->start || word >= taking->last->end)

@@ -20,7 +20,9 @@ struct memleak_event {
 	__u32 tgid;
 	__u32 tid;
 	__u64 time_ns;
-	__u64 function; /* address of the allocator function; kernel: enum memleak_kernel_event */
+	/* user events: address of the allocator function; kernel events: enum memleak_kernel_event
+	 */
+	__u64 function;
 	__u64 addr;
 	__u64 size;  /* block's size; MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
 	__u64 stack; /* key of the stack in the stack table; 0 if unknown or not requested */

@@ -59,8 +59,9 @@ static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *are
 }
 
 /*
- * Finds the maximum heap size by the addresses of the arena's heaps, from the heap that contains
- * the address `from` back to the first heap. Returns 0 if no size agrees with these addresses.
+ * Returns the maximum heap size: HEAP_MAX_USUAL if is_heap_max() accepts it, else the smallest
+ * power of two that it accepts, 0 if it accepts none. from: any address in one of the arena's
+ * heaps.
  */
 static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from)
 {

@@ -71,7 +71,10 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 	return err;
 }
 
-/* Chooses the parent: the first stopped thread that can make system calls for memleak. */
+/*
+ * Chooses the thread that forks the copy: the first stopped thread that can make system calls for
+ * memleak.
+ */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
 	const struct stopped_thread *thread = NULL;

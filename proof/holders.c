@@ -120,8 +120,8 @@ static int describe_place(const struct holders *holders, uint64_t addr, struct a
 }
 
 /*
- * Writes the name of the variable or attribute of a Python script to which the pointer at `slot`
- * belongs. place: as in struct chain, may be NULL. False if there is no name.
+ * Writes the name of the Python variable or attribute that contains the pointer at `slot`. place:
+ * as in struct chain, may be NULL. Returns false if there is no name.
  */
 static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
 			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])

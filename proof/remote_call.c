@@ -43,8 +43,9 @@ struct dispatch {
 };
 
 /*
- * Offset of rseq_cs in struct rseq, and the kernel's struct rseq_cs, which describes the
- * restartable sequence that a thread is in.
+ * RSEQ_CS_AT is the offset of the field rseq_cs in struct rseq. The field points to a struct
+ * rseq_cs, declared here as struct rseq_sequence, which describes the restartable sequence that the
+ * thread is in.
  */
 #define RSEQ_CS_AT 8
 struct rseq_sequence {

@@ -244,8 +244,7 @@ static uint64_t rss_of(const struct count *count, size_t i)
 }
 
 /*
- * Adds the resident bytes of those mappings of the original process that the copy has not
- * inherited.
+ * Adds the resident bytes of mappings that the original process has and its copy did not inherit.
  */
 static void count_uninherited(struct count *count)
 {

@@ -36,10 +36,9 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 		 struct tracer_answer *ret);
 
 /*
- * Makes a process stop at its exit; the process must not be traced yet. Once the process has
- * stopped there, the result of tracer__take() for it is TRACER_ENDED. fd: eventfd that is signalled
- * when the process has stopped at its exit; the caller keeps ownership. Returns 0 or a negative
- * errno.
+ * Makes a process stop at its exit. The process must not be traced yet. After the stop,
+ * tracer__take() for this process answers TRACER_ENDED. fd: eventfd that is signalled at the stop;
+ * the caller keeps ownership. Returns 0 or a negative errno.
  */
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
 

@@ -24,8 +24,8 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 }
 
 /*
- * Finds the location of a frame by the position of the frame among all frames of the snapshot. This
- * also works for a copy of a site, because its `frames` point to the same memory.
+ * Returns the location of a frame, NULL if the site lacks the frame. Locations are indexed like the
+ * snapshot's frames. A copy of a site works, too: its `frames` points into the same array.
  */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)

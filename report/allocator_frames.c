@@ -184,9 +184,8 @@ static const char *const runtime_files[] = {
 };
 
 /*
- * True if `name`, followed by `rest`, may be the file name of a runtime. `name` is an entry of
- * runtime_files. `rest` may be a suffix, a version or, after "ld-linux" or "ld-musl", an
- * architecture.
+ * True if `rest` may follow `name`, an entry of runtime_files, in the file name of a library: as a
+ * suffix, as a version or, after "ld-linux" or "ld-musl", as an architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

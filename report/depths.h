@@ -9,7 +9,10 @@
 #include "report/snapshot.h"
 
 struct joined_site {
-	/* The first of the joined sites, with the sums over all of them. */
+	/*
+	 * Copy of the first joined site. Its member `site` points to `sum`, which has the sums over
+	 * all joined sites.
+	 */
 	struct report_site shown;
 	struct site sum;
 };

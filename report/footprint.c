@@ -27,8 +27,9 @@
  */
 #define EXPLAINED 0.5
 /*
- * Minimum rise of a part for the conclusion that the rise may go on: both PENDING_BYTES and
- * PENDING_FRACTION of the part's size.
+ * Minimum rise that is reported as growth that may go on: at least PENDING_BYTES, and at least
+ * PENDING_FRACTION of the part's current size. Growth of FOOTPRINT_TOO_YOUNG has the same two
+ * limits, but its fraction is of the anonymous memory.
  */
 #define PENDING_BYTES (1U << 20)
 #define PENDING_FRACTION 0.01

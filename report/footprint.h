@@ -24,9 +24,9 @@ struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
 	/*
-	 * Growth of the resident anonymous memory of a process, if it is explained by traced
-	 * blocks, alone or together with free memory in the allocator. If there are several such
-	 * processes, the fastest growth; if there are none, `process` is NULL.
+	 * Growth of a process's resident anonymous memory that traced blocks explain, with or
+	 * without the free memory in the allocator. If there is such growth in several processes,
+	 * the fastest; if in none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
 	/*

@@ -12,7 +12,8 @@ struct frame_walk {
 	const struct report_site *shown;
 	/* Number of frames not walked yet, which is also the index of the current frame. */
 	size_t next;
-	size_t left;   /* number of functions at the current frame that are not walked yet */
+	size_t left;   /* number of functions of the current frame (inlined ones, too) still to walk
+			*/
 	uint64_t addr; /* address in the current frame; 0 if not known */
 	/* Location of the current frame; NULL if only the address is known. */
 	const struct sym_location *location;

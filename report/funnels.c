@@ -95,8 +95,9 @@ static void add_caller(const struct callers *callers, const struct candidate *co
 }
 
 /*
- * True if the function itself seems to keep memory: it grows, its growing callers have less than
- * half of its gain, and no caller has a quarter of the gain.
+ * True if the function itself, not one of its callers, seems to keep memory: its memory grows,
+ * callers whose memory grows account for less than half of that growth, and every caller accounts
+ * for less than a quarter.
  */
 static bool is_keeper(const struct use *use)
 {

@@ -26,8 +26,8 @@ void snapshot_view_deinit(struct snapshot_view *view);
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);
 /*
- * Gives the view an array for `births` of its sites to point into. The view takes ownership of the
- * new array, and frees the array that it owned before.
+ * Sets the array that the member `births` of the view's own sites points into. Does not change the
+ * sites. The view takes ownership of the new array, and frees the array that it owned before.
  */
 void snapshot_view_set_births(struct snapshot_view *view, struct ages *births);
 

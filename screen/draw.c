@@ -34,8 +34,8 @@
 /* Minimum width in columns of the chart of the total. */
 #define SPARK_LEAST 4
 /*
- * Minimum terminal height in lines at which charts have CHART_ROWS lines, and memleak's own load
- * has a line.
+ * Minimum terminal height in lines at which charts of CHART_ROWS lines are drawn, and memleak's own
+ * load is shown in its own line.
  */
 #define ROWS_FOR_CHART 20
 #define CHART_ROWS 3

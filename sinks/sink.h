@@ -47,7 +47,8 @@ struct lost_text {
 	const char *key;
 	const char *one; /* lost thing in the singular, such as "allocation" */
 	const char *many;
-	const char *how;    /* how the thing was lost; fits the singular and the plural */
+	/* text after `one` or `many`, such as "not tracked: the block table was full" */
+	const char *how;
 	const char *remedy; /* what the user can do against the loss; NULL if nothing helps */
 };
 extern const struct lost_text lost_texts[LOSS_CNT];

@@ -185,7 +185,7 @@ void text_write_reach(const struct text_part *part, enum reach reach, const stru
  */
 void text_write_reserved(const struct text_part *part, const struct reserved *reserved);
 
-/* Writes a line such as "(2 more stacks)", for the entries of a list that are not shown. */
+/* Writes a line with the number of list entries that are not shown, such as "(2 more stacks)". */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);
 
 /* Returns the word for a group of --by, such as "process"; "stack" without --by. */

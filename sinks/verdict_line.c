@@ -505,7 +505,8 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 
 /*
  * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if out of
- * memory. `taken` bytes of the width are used by text before the line.
+ * memory. The line has at most WIDTH - `taken` bytes, if possible: text before it has `taken`
+ * bytes.
  */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
 		      size_t taken)

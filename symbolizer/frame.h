@@ -114,8 +114,8 @@ struct sym_query {
 	 */
 	bool exact;
 	/*
-	 * 0 if addr is an address; if addr is an offset in a file, the number of the file from
-	 * symbolizer__add_file()
+	 * the file's number from symbolizer__add_file() if addr is an offset in that file; 0 if
+	 * addr is an address
 	 */
 	uint32_t file;
 	enum sym_kind kind;

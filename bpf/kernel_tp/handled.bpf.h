@@ -5,12 +5,16 @@
  * Therefore each event has two programs, and each program handles the events that the other has
  * missed.
  *
- * Both programs get their arguments at the same address. Until both have run, no other event has
- * its arguments at this address: nested events are deeper in the stack, or on another stack. If
- * another event begins and ends between the two programs, or if the task is preempted and continues
- * on another CPU, the interrupted event is handled twice. For blocks, this does no harm: storing a
- * block again only overwrites it, and a second free runs before the block's address can be reused.
- * But a line of -t must not appear twice: a second check (struct sent_event) prevents this.
+ * An event is identified by the address of its arguments, which is the same for both programs. The
+ * program that handles an event records this address for its CPU, and the other program skips the
+ * event with the recorded address. No other event can have this address until both programs have
+ * run: the arguments of nested events are deeper in the stack, or on another stack.
+ *
+ * The record is missing if a nested event has overwritten it, or if the task has moved to another
+ * CPU between the two programs. Then both programs handle the event. For blocks, this does no harm:
+ * storing a block again only overwrites it, and both programs of a free run before the kernel can
+ * reuse the block's address. But a line of -t must not appear twice: a second check (struct
+ * sent_event) prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H

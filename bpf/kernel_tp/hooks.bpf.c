@@ -254,9 +254,9 @@ struct {
 } bulk_pages SEC(".maps");
 
 /*
- * Returns a mask of BULK_STEP array entries, from number `first` on: the bits of non-empty entries
- * are set. Tests entries without branches, by their highest bit, which is set in every kernel
- * address.
+ * Returns a mask for BULK_STEP array entries, beginning with entry `first`: a bit is set if the
+ * entry is not empty. Needs no branches: the highest bit of an entry is its bit in the mask,
+ * because it is set in every kernel address.
  */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {

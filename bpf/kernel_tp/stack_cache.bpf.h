@@ -271,8 +271,9 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 }
 
 /*
- * True if the stack is in the cache, and need not be walked as a check. Sets *note and the stack's
- * hash in the buffer, but not its frames.
+ * True if the stack is in the cache; then sets *note and buf->hash, but not the frames in the
+ * buffer. Returns false for one in STACK_CACHE_CHECKED recognised stacks, so that the caller walks
+ * this stack and the cache is checked.
  */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)

@@ -76,7 +76,7 @@ struct walk {
 	struct unwind_regs regs;
 	__u64 slot;       /* stack address of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
-	__u64 mappings;   /* hash of `generation`, which cache keys combine with an address */
+	__u64 mappings;   /* hash of `generation`; cache keys combine this hash with an address */
 	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
 	__u32 unloads; /* the process's current unload count */

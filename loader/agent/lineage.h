@@ -44,7 +44,7 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Adds the inherited blocks of all processes to a walk. The blocks that the processes allocated
+ * Adds the inherited blocks of all processes to `walk`. The blocks that the processes allocated
  * themselves must have been added before.
  */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,

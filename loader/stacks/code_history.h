@@ -41,9 +41,10 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
- * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. If the
- * walk went wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure:
- * at another unload count, its address may belong to other code.
+ * Resolves the frames of a stack to files and offsets, by the mappings that the image had at the
+ * stack's unload count. If these mappings are not known, and those at other unload counts do not
+ * settle which code was at a frame's address, marks the frame as unsure. If the walk may have gone
+ * wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);

@@ -130,8 +130,8 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 
 /*
  * Walks the copy of a stack with libdwfl, and replaces the frames of the stack. Returns false, and
- * changes nothing, unless libdwfl reaches the end of the stack or finds more frames than are
- * stored.
+ * changes nothing, unless libdwfl reaches the end of the stack or finds more frames than a stored
+ * stack can have.
  */
 static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
 		       const struct deferred_stack *waiting, struct memleak_stack *stack)

@@ -297,7 +297,7 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 		pause_reading(image);
 }
 
-/* True if the names of the frame have not been read and can be stored. */
+/* True if the names of the frame still have to be read, and there is room to store them. */
 static bool is_unread(const struct scripts *scripts, uint64_t key)
 {
 	const struct script_location *location = hash_map_get(&scripts->places, key);

@@ -108,7 +108,11 @@ void unwind_files_poll(struct unwind_files *files);
 /* True while a table is being built. New files have to wait until it is ready. */
 bool unwind_files_busy(const struct unwind_files *files);
 
-/* Returns the index of a file that could not be opened. err: the error. The file has no table. */
+/*
+ * Adds the file of a mapping that could not be opened, unless it was added before. The file gets no
+ * table; the reason is logged. err: negative errno of the attempt to open it. Returns the index of
+ * the file, or -ENOMEM.
+ */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err);
 

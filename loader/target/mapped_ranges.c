@@ -244,9 +244,9 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 
 	ranges_forget(ranges, tid);
 	/*
-	 * The kernel rejects such arguments, so the memory stays mapped. Take nothing: putting
-	 * pieces back after the call would undo changes that other threads have made to the list in
-	 * the meantime.
+	 * With an unaligned address, a length of 0 or an overflow, the call unmaps nothing. Take
+	 * nothing: putting pieces back after the call would undo changes that other threads have
+	 * made to the list in the meantime.
 	 */
 	if (addr % ranges->page_size || !len || page_end(ranges, addr, len) == UINT64_MAX)
 		return 0;

@@ -8,7 +8,7 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	/* the listener, while the source handles pending data; otherwise NULL */
+	/* set only while the source handles pending data; otherwise NULL */
 	const struct event_listener *listener;
 };
 

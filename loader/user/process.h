@@ -102,7 +102,9 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 /* Opens a pidfd for a process from user_process__new_ended(), in case the process still runs. */
 void user_process__watch(struct user_process *process);
 
-/* Counts, at most once per program, that its first allocations were missed. */
+/*
+ * Counts the process's current program, at most once, as one whose first allocations were missed.
+ */
 void user_process__count_gap(struct user_process *process);
 /* Counts, at most once per program, that a file was searched too late or not at all. */
 void user_process__count_late(struct user_process *process);

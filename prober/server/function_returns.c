@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows the code of a function to its return instructions, in two passes. The first pass stops at
- * calls of other wanted functions: if it finds no return instruction, every path through the
- * function makes such a call. The second pass continues after these calls.
+ * Follows the code of a function to its return instructions, in two passes. The first pass does not
+ * follow a path beyond a call of another named function. If it finds no return instruction, every
+ * path through the function makes such a call. The second pass continues after these calls.
  */
 #include "prober/server/function_returns.h"
 

@@ -32,7 +32,11 @@ struct python_layout {
 	 */
 	uint32_t border;
 	uint8_t border_value;
-	/* the frame with border_value executes no code: its callee is the loop's outermost frame */
+	/*
+	 * true if the frame with border_value belongs to the interpreter and executes no Python
+	 * code: it is left out of stacks, and the outermost Python function of the evaluation loop
+	 * is its callee
+	 */
 	bool border_is_empty;
 	/* in a code object: offset of co_argcount; 16 bytes after it is the first line's number */
 	uint32_t argument_cnt;
@@ -59,7 +63,10 @@ struct python_debug_offsets {
 	uint64_t is_free_threaded;
 };
 
-/* True if these fields say that CPython is a free-threaded build. Such builds have other frames. */
+/*
+ * True if these fields say that CPython is a free-threaded build, in which frames have another
+ * layout.
+ */
 bool python_is_free_threaded(const struct python_debug_offsets *offsets);
 
 /* Offsets in a code object. Only the offset of the first line number depends on the version. */

@@ -25,7 +25,7 @@
 
 /* The functions and lines of one unit. Values in `functions` are offsets of DIEs. */
 struct unit {
-	/* root DIE of the unit that contains the functions (with split DWARF: of the split unit) */
+	/* root DIE of the unit with the functions; with split DWARF, this is the split unit */
 	Dwarf_Die tree;
 	struct range_table functions;
 	struct range_table lines; /* address ranges of lines; values as in line_table.h */

@@ -75,7 +75,10 @@ static uint64_t get_leb128(struct reader *in, bool is_signed)
 	return value;
 }
 
-/* Returns a reader for the next `bytes` bytes of `in`, and moves `in` behind these bytes. */
+/*
+ * Returns a reader for the next `bytes` bytes of `in`, and advances `in` past them. If fewer bytes
+ * are left, sets in->bad, and the reader covers the bytes that are left.
+ */
 static struct reader part_of(struct reader *in, uint64_t bytes)
 {
 	struct reader part = *in;

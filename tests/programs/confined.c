@@ -194,7 +194,7 @@ static unsigned int make_harmful(void)
 		CALL(execveat, FILE_OF_OTHERS, A(""), 0, 0, AT_EMPTY_PATH),
 		CALL(unshare, CLONE_NEWUSER),
 		CALL(setns, LINK, 0),
-		/* Changing user ids, capabilities, attributes of the process, and keys. */
+		/* Calls that change user ids, capabilities, process attributes, or keys. */
 		CALL(setuid, 0),
 		CALL(setresuid, 0, 0, 0),
 		CALL(setgroups, 0, 0),

@@ -652,8 +652,8 @@ static void start_signals(void)
 }
 
 /*
- * Limits the address space so that it cannot grow. Runs up to 19 operations, some of which fail,
- * and lifts the limit.
+ * Limits the address space so that it cannot grow, runs up to 19 operations, and lifts the limit.
+ * Operations that need more address space fail.
  */
 static void do_starved(void)
 {

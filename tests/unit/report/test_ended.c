@@ -53,7 +53,7 @@ static void all_live(void **state)
 	snapshot_view_deinit(&view);
 }
 
-/* The sums of an ended process do not contain inherited blocks and reserved address space. */
+/* The sums of an ended process contain neither inherited blocks nor reserved address space. */
 static void given_ones_are_named(void **state)
 {
 	struct process parser = {.image = 4, .pid = 40, .comm = (char *)"parser"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the function that is on most of the stacks that belong to no suspect. */
+/* Tests finding a function that is on more than half of the growing stacks outside all suspects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -226,7 +226,10 @@ static const struct stack stacks[] = {
 		     "n.code.gen.code.gen.code.gen.code.gen.c:7\n"
 		     "    main [lib_of_alllib_of_alllib_of_alllib_of_a..."
 		     "ib_of_alllib_of_alllib_of_alllib_of_all]\n"},
-	/* Recursive calls are folded, but not the innermost one, which is at another line. */
+	/*
+	 * Recursive calls at one line are folded. The innermost recursive call is at another line,
+	 * so it is shown separately.
+	 */
 	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
 		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
 	 .cnt = 7,

@@ -11,9 +11,9 @@
 #define CODE_BYTES 32
 
 /*
- * Makes the source of four functions. The linker removes two of them, which nobody calls: `here`,
- * in the source file of `live`, and `elsewhere`, in another source file. Both are larger than a
- * page. `live` and `other` remain.
+ * Writes two source files. live.c has `live`, `other` and `here`; removed.c has `elsewhere`.
+ * Nothing calls `here` and `elsewhere`, so the linker removes them. Each of these two is larger
+ * than a page.
  */
 static bool make_source(void)
 {

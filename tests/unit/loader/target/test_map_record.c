@@ -229,7 +229,7 @@ static void write_bytes(struct fake_ring *fake, const void *bytes, size_t len)
 	fake->control.data_head += len;
 }
 
-/* Records of all lengths wrap around the end of the ring many times. */
+/* Tests that records of all lengths survive when the ring wraps around many times. */
 static void records_go_over_the_end(void **state)
 {
 	struct event_ring_copy *copy = malloc(sizeof(*copy));

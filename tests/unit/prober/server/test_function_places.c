@@ -23,8 +23,8 @@
 #define FILE_SIZE 0x400
 
 /*
- * Makes a file with the function "test; push; pop; ret" at FUNCTION_AT, and a jmp at COLD_AT whose
- * target is `distance` bytes after the function's entry.
+ * Makes a file with two pieces of code: the function "test; push; pop; ret" at FUNCTION_AT, and at
+ * COLD_AT a jmp to the address `distance` bytes after the function's entry.
  */
 static int make_file(int distance)
 {
