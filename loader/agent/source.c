@@ -115,9 +115,9 @@ static void replace_others(struct agent_source *source, pid_t pid)
 
 static int refuse_samples(const struct agent_process *process, const struct sampling *has)
 {
-	log_error("process %d records only one sample in %" PRIu64
-		  " %s since an earlier memleak run: it cannot be traced with --prove, --peak, "
-		  "--summary or another sampling rate",
+	log_error("process %d still uses the sampling rate of an earlier memleak run, one sample "
+		  "in %" PRIu64 " %s: it cannot be traced with --prove, --peak, --summary or "
+		  "another sampling rate",
 		  process->info.pid, has->rate, has->mode == SAMPLING_BYTES ? "bytes" : "blocks");
 	return -EINVAL;
 }
@@ -143,8 +143,8 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	    (ours->mode && (ours->mode != has.mode || ours->rate != has.rate)))
 		return refuse_samples(process, &has);
 	if (!ours->mode)
-		log_note("process %d records only one sample in %" PRIu64
-			 " %s since an earlier memleak run",
+		log_note("process %d still uses the sampling rate of an earlier memleak run: one "
+			 "sample in %" PRIu64 " %s",
 			 process->info.pid, has.rate,
 			 has.mode == SAMPLING_BYTES ? "bytes" : "blocks");
 	*ours = has;

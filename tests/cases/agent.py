@@ -535,7 +535,7 @@ def test_samples_from_then_on(t):
         fail(report, f"not said to be samples: {later.notes!r}")
     for options in (("--sample-bytes", "32k"), ("-s", "5"), ("--prove",)):
         t.refused("--agent", *options, "-p", str(process.pid), code=1,
-                  says=["records only one sample in 16384 bytes"])
+                  says=["earlier memleak run, one sample in 16384 bytes"])
 
 
 SUMS = """
