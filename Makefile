@@ -217,6 +217,9 @@ $(COMPLETIONS): $(O)/memleak.%: $(O)/generate
 
 $(UNIT_LIB): $(patsubst %.c,$(OBJ_O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
 
+# Looks up its own variables.
+$(OBJ_O)/tests/unit/symbolizer/test_variables.o: CFLAGS += -g
+
 # Unit tests link the archives, so they can call every function.
 $(O)/tests/unit/%: $(OBJ_O)/tests/unit/%.o $(UNIT_LIB) $(KNOBS) $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
