@@ -50,7 +50,7 @@ enum account_region {
 	ACCOUNT_EPOCH_TIMES,
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
-	ACCOUNT_FILTER, /* number of recorded blocks, indexed by a hash of the block's address */
+	ACCOUNT_FILTER, /* numbers of recorded blocks, indexed by a hash of the address */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
 	/*
@@ -101,12 +101,9 @@ enum account_call {
 	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT,
 };
 
-/*
- * Bits of account.modes. A bit that is set stays set, except for ACCOUNT_TRACES and
- * ACCOUNT_TRACES_STACKS.
- */
+/* Bits of account.modes. Only ACCOUNT_TRACES and ACCOUNT_TRACES_STACKS are ever cleared. */
 #define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
-#define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all recorded blocks */
+#define ACCOUNT_FILTERS 2U         /* recorded blocks are counted in ACCOUNT_FILTER */
 #define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
 #define ACCOUNT_FORKED 8U          /* forked children may have copies of this process's blocks */
 #define ACCOUNT_INHERITS 16U       /* this is a forked child with copies of its parent's blocks */
@@ -199,7 +196,7 @@ struct account {
 	__u64 parent_began_ns;
 	__u64 forked_ns; /* in a forked child: time of the fork; 0 if no blocks are inherited */
 	__u32 parent_pid;
-	__u32 is_bypassed; /* the program does not call the agent's malloc() */
+	__u32 is_bypassed; /* 1 if the program does not call the agent's malloc() */
 	/* An address in the code of CPython; 0 if script frames are not read. */
 	__u64 interpreter;
 };
@@ -345,7 +342,7 @@ struct account_cell {
 
 #define ACCOUNT_LINE_CELLS 4U
 #define ACCOUNT_LINE_SPAN 256U
-#define ACCOUNT_POSITION_SPAN 8U /* minimum distance of two block addresses, in bytes */
+#define ACCOUNT_POSITION_SPAN 8U /* minimum distance between two block addresses, in bytes */
 #define ACCOUNT_SPILL_CELLS 11U
 /*
  * maximum number of spills per line; the cells of a line and of 3 spills are enough for all 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data that all parts of the agent use: `gate` has pointers into the account of the process, and
- * `self` has the data of the calling thread.
+ * Data that all parts of the agent use: `gate` has pointers into the process's account (see
+ * account.h), and `self` has the data of the calling thread.
  *
  * The agent runs inside every allocator call, also in signal handlers. It takes no lock, allocates
  * nothing on the heap, and preserves errno.

@@ -51,7 +51,7 @@ static bool knows_ends;
  * letter.
  */
 struct orders {
-	/* if not 0, and if `follow` is false, only children of this process begin an account */
+	/* if not 0: only children of this process begin an account, unless `follow` is set */
 	uint32_t parent;
 	bool follow;           /* flag f: also begin accounts in forked children */
 	uint64_t depth;        /* depth of stacks, 0 for the default */

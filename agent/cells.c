@@ -100,7 +100,10 @@ static void spill(struct account *account, struct account_chunk *chunk, uint64_t
 				return;
 		place = &spill->next;
 	}
-	/* All cells are in use: some may have blocks whose frees were missed. */
+	/*
+	 * All cells are in use, perhaps by blocks whose frees were missed: the new block is
+	 * dropped.
+	 */
 	lose(account, ACCOUNT_LOST_CELLS);
 }
 

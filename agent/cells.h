@@ -97,8 +97,8 @@ static inline bool cell_is_at(const struct account_cell *cell, uint64_t position
 	__u64 word = __atomic_load_n(&cell->block, __ATOMIC_RELAXED);
 
 	/*
-	 * True if the position bits are equal and the other bits are not all 0. In a cell in use,
-	 * the other bits are never all 0.
+	 * True if the cell is in use and its position bits equal `position`. In a cell in use, the
+	 * other bits are never all 0.
 	 */
 	return (word ^ ACCOUNT_CELL(0, 0, position)) - 1 < ACCOUNT_CELL(0, 0, 1) - 1;
 }

@@ -241,7 +241,7 @@ static bool read_length(struct reader *reader)
 struct common {
 	Dwarf_CIE cie;
 	uint8_t encoding; /* encoding of addresses */
-	bool has_data;    /* the FDEs have augmentation data, to be skipped */
+	bool has_data;    /* true if the FDEs have augmentation data, to be skipped */
 };
 
 static bool read_augmentation(struct reader *reader, struct common *ret)

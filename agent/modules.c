@@ -23,7 +23,7 @@
 #define READ_SHARE 50
 #define READ_MOST_NS 100000000ULL
 
-/* Executable mappings by address. A list is never modified, only replaced by a new one. */
+/* Executable mappings, sorted by address. A list is never modified, only replaced by a new one. */
 struct code_list {
 	uint64_t bytes; /* size of this list in memory, in bytes */
 	uint32_t cnt;

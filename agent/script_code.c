@@ -49,8 +49,8 @@ static uint64_t known_codes[KNOWN];
 #define CODE_BYTES (CODE_LINES + sizeof(uint64_t))
 
 /*
- * Bytes at each end of a name, path or line table that are hashed. Code objects that differ only in
- * the bytes between the ends are treated as one.
+ * Number of bytes at each end of a name, path or line table that are hashed. Code objects that
+ * differ only in the bytes between the ends are treated as equal.
  */
 #define END_BYTES 32U
 
@@ -243,7 +243,7 @@ static uint32_t make_copy(struct account *account, struct readable *readable,
 	copy_data(readable, addr + CODE_FIRST_LINE(layout), copy + CODE_FIRST_LINE(layout),
 		  sizeof(uint32_t));
 	/*
-	 * Store the identity in one of the fields from which the cookie is computed, so that
+	 * Store code.identity in one of the fields from which the cookie is computed, so that
 	 * different code objects get different cookies.
 	 */
 	__builtin_memcpy(copy + CODE_LOCALS, &code.identity, sizeof(code.identity));

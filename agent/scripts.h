@@ -25,7 +25,7 @@ struct script_walk {
 	struct readable *readable;
 	uint64_t frame; /* address of the next frame, 0 if there is none */
 	uint32_t cnt;
-	bool lacks_code; /* there was no room for the copy of a code object */
+	bool lacks_code; /* true if there was no room for the copy of a code object */
 	uint64_t words[MEMLEAK_SCRIPT_FRAMES_MAX];
 	/* pages found readable by this walk; used if the caller passes no `readable` */
 	struct readable checked;

@@ -114,7 +114,7 @@ static inline struct memo_slot *stacks_slot(struct memo *memo, const struct call
 	return &memo->slots[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
 }
 
-/* True if the entry exists and is not overwritten. */
+/* True if the entry exists and has not been overwritten. */
 static ALWAYS_INLINE bool memo_has(const struct memo *memo, uint64_t entry)
 {
 	return memo->written - entry < MEMO_BYTES;

@@ -41,7 +41,7 @@ struct state {
 	struct walked_stack *walk;
 	struct walk_step *step; /* current step; step[1].from receives the start of the next step */
 	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
-	bool exact;  /* pc is the next instruction to run, not a return address */
+	bool exact;  /* true if pc is the next instruction to run, not a return address */
 };
 
 /*
@@ -497,8 +497,9 @@ static void run(struct account *account, const struct caller *caller,
 }
 
 /*
- * False if the walk has to be repeated without the known stack, because it has more frames than a
- * full walk would have, or is truncated at fewer than `depth` or more than 2 * `depth` frames.
+ * False if the walk has to be repeated without the known stack: the resulting stack has more frames
+ * than a full walk would find, or is truncated at fewer than `depth` or more than 2 * `depth`
+ * frames.
  */
 static bool is_long_enough(const struct walked_stack *walk, const struct known_stack *known)
 {

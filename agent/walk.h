@@ -27,7 +27,7 @@ struct walk_registers {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	bool guessed; /* pc was found by a frame pointer, and may be wrong */
+	bool guessed; /* true if pc was found by a frame pointer, and may be wrong */
 };
 
 /* One step of a walk, from a frame to its caller. */
@@ -52,8 +52,9 @@ struct known_frame {
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
 	uint32_t frame_cnt; /* number of frames, without the agent's */
-	bool needs_fp;      /* finding this frame's callers requires its frame pointer */
-	bool is_own;        /* all words are on the thread's own stack, which remains readable */
+	bool needs_fp;      /* true if finding this frame's callers requires its frame pointer */
+	/* true if all words are on the thread's own stack, which remains readable */
+	bool is_own;
 };
 
 /* The stack that was walked most recently in this thread, outermost frame first. */
@@ -69,7 +70,9 @@ struct walked_stack {
 	uint32_t step_cnt;
 	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
-	/* the stack must not be remembered, e.g. because some code could not be looked up */
+	/*
+	 * true if the stack must not be remembered, e.g. because some code could not be looked up
+	 */
 	bool doubtful;
 	enum unwind_end end;
 	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost frame first */
