@@ -41,7 +41,8 @@ struct taking {
 	struct core_sorts *sorts;
 	const struct proc_maps *maps;
 	struct window window;
-	const struct mapping *last; /* mapping that contains the previous first word, or NULL */
+	/* mapping to which the first word of the previous block points, or NULL */
+	const struct mapping *last;
 };
 
 static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size_t *ret)

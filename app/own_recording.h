@@ -10,7 +10,7 @@
 struct own_recording {
 	struct recorder *recorder; /* writer of the recording; NULL if there is none */
 	char *name;
-	bool wanted; /* the user has requested to start or stop the recording */
+	bool wanted; /* true if the user has requested to start or stop the recording */
 };
 
 /*

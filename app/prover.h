@@ -18,7 +18,7 @@ struct prover {
 	struct proof *proof; /* state of all proofs; NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last one with a proof */
 	/*
-	 * pictures (proof/picture.h) of the processes' memory were taken for a proof, which
+	 * true if pictures (proof/picture.h) of the processes' memory were taken for a proof, which
 	 * prover_finish() will make
 	 */
 	bool begun;
@@ -59,8 +59,9 @@ int prover_want(struct prover *prover);
 
 /*
  * If the next report gets a proof, takes pictures (proof/picture.h) of the memory of all traced
- * processes. If `now` is true, the report gets a proof regardless of --prove-every. *ret_before_ns
- * is for read_request.heaps_before_ns; 0 if there is no proof. Returns 0 or a negative errno.
+ * processes. If `now` is true, the report gets a proof regardless of --prove-every. Sets
+ * *ret_before_ns to the value for read_request.heaps_before_ns, or to 0 if there is no proof.
+ * Returns 0 or a negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*

@@ -111,8 +111,8 @@ static void dress(struct reporter *reporter, struct report *report)
 }
 
 /*
- * True if no report is shown after this one. For a recording, the caller has decided this in
- * `last`, because the recording may have more snapshots than are shown.
+ * True if no report is shown after this one. For a recording, returns `last`, which the caller has
+ * set: the recording may have more snapshots than are shown.
  */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {

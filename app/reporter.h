@@ -60,11 +60,14 @@ struct reporter {
 	uint64_t reports;                 /* number of printed reports */
 	/* memleak's load as measured at the screen's previous report */
 	struct own_load load;
-	struct totals totals; /* total outstanding bytes at the latest reports */
-	bool names_noted;     /* missing names have been logged */
-	/* the snapshots come from a recording or a core file, so processes cannot be read */
+	struct totals totals; /* total outstanding bytes in each of the latest reports */
+	bool names_noted;     /* true if missing names have been logged */
+	/*
+	 * true if the snapshots come from a recording or a core file, so processes cannot be read
+	 */
 	bool recorded;
-	bool last; /* with `recorded`: no report is shown after this one; set by the caller */
+	/* with `recorded`: true if no report is shown after this one; set by the caller */
+	bool last;
 	enum last_verdict verdict;
 };
 

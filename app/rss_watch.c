@@ -215,8 +215,8 @@ void rss_watch_find_adders(struct rss_watch *watch, struct source *source)
 
 /*
  * Returns the container as it was in the previous result of its process. Finds it by address and
- * class, because several containers may have the same name. Returns an empty container if it was
- * not there.
+ * class, because several containers may have the same name. Returns an empty container if the
+ * previous result does not have it.
  */
 static const struct python_container *earlier_one(const struct python_growth *earlier,
 						  const struct python_container *container)
@@ -231,8 +231,8 @@ static const struct python_container *earlier_one(const struct python_growth *ea
 }
 
 /*
- * Stores the result about Python's objects. Replaces indexes of sites by the sites' ids. Copies
- * from the previous result which script line adds items to a container.
+ * Stores the growth of Python's objects from a reading. Replaces indexes of sites by the sites'
+ * ids. For each container, copies the script line that adds items from the previous result.
  */
 static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
 {

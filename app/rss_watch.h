@@ -19,30 +19,34 @@
 struct rss_result {
 	uint32_t image;
 	bool is_done;
-	bool is_given_up; /* a reading took too long, so the process is never read again */
+	bool is_given_up; /* true if a reading took too long, so the process is never read again */
 	struct rss rss;   /* the result; all 0 if not known */
 };
 
-/* State of the readings; all fields but the first two must be zero-initialised. */
+/*
+ * State of the readings. The caller sets `from_start` and `prover`; all other fields must be
+ * zero-initialised.
+ */
 struct rss_watch {
-	/* the command is traced from its start, so no block is older than tracing */
+	/* true if the command is traced from its start, so no block is older than tracing */
 	bool from_start;
-	/* its copies of processes can be read; NULL if there is no prover */
+	/* prover whose copies of processes can be read; NULL if there is none */
 	const struct prover *prover;
 	pid_t asked; /* pid of the process being read; 0 if there is none */
 	uint32_t asked_image;
-	bool asked_copy;    /* a copy that the prover has made is being read */
-	bool avoids_copies; /* read no more copies: one ended before its reading was finished */
-	uint64_t asked_ns;  /* time at which the reading began (CLOCK_MONOTONIC) */
-	uint64_t seen_ns;   /* time at which memleak last waited for the result */
+	bool asked_copy; /* true if a copy that the prover has made is being read */
+	/* true if no more copies are read, because one ended before its reading was finished */
+	bool avoids_copies;
+	uint64_t asked_ns; /* time at which the reading began (CLOCK_MONOTONIC) */
+	uint64_t seen_ns;  /* time at which memleak last waited for the result */
 	/*
 	 * Earliest start of the next round. The pauses between rounds limit readings to a twentieth
 	 * of a core.
 	 */
 	uint64_t next_ns;
-	bool is_in_round;  /* a round has begun, and processes may remain to be read */
-	bool is_last;      /* no snapshot follows the current one */
-	bool has_failed;   /* a reading of this round has failed */
+	bool is_in_round;  /* true if a round has begun, and processes may remain to be read */
+	bool is_last;      /* true if no snapshot follows the current one */
+	bool has_failed;   /* true if a reading of this round has failed */
 	uint64_t spent_ns; /* total duration of the readings of this round */
 	/* results of this round, one for each living process */
 	struct rss_result results[RSS_PROCESSES_MAX];
@@ -59,8 +63,9 @@ struct rss_watch {
 		uint64_t bytes;
 	} pinners[RSS_PINNERS_MAX];
 	size_t pinner_cnt;
-	struct python_growth python; /* growth of Python's objects, by the latest reading */
-	uint32_t python_image;       /* exec image of the process of the latest reading */
+	/* growth of Python's objects according to the latest reading */
+	struct python_growth python;
+	uint32_t python_image; /* exec image of the process of the latest reading */
 };
 
 void rss_watch_deinit(struct rss_watch *watch);

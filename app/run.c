@@ -30,8 +30,8 @@
 /*
  * Maximum duration of a report in nanoseconds: the interval plus REPORT_MORE_NS, but at most
  * REPORT_NS. Needed because a hostile user can provide many files that take long to parse. A report
- * that takes longer than the interval delays the next one. The time to walk the tables is added to
- * the maximum, so that the time for names stays the same.
+ * that takes longer than the interval delays the next one. The time to read the block tables is
+ * added to the maximum, so that the time for looking up names stays the same.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
@@ -112,13 +112,13 @@ struct run {
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	/* the user has requested the end of memleak, so the report must be quick */
+	/* true if the user has requested the end of memleak, so the report must be quick */
 	bool end_requested;
-	bool due;  /* an interval has ended while this report was being made */
-	bool soon; /* make another report right after this one */
+	bool due;  /* true if an interval has ended while this report was being made */
+	bool soon; /* true if another report is to be made right after this one */
 	/*
-	 * the user has requested the report that `soon` announces, so --prove-every does not apply
-	 * to it
+	 * true if the user has requested the report that `soon` announces, so --prove-every does
+	 * not apply to it
 	 */
 	bool asked;
 	struct run_result *result;
@@ -135,7 +135,7 @@ static void print_event(void *arg, const struct trace_event *event)
 }
 
 /*
- * Lets `take` handle the pending data of the source. All events of -t in these data are written
+ * Handles the pending data of the source by calling take(). Writes all events of -t in these data
  * together, by one write.
  */
 static int handle_pending(struct run *run,

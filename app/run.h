@@ -15,7 +15,7 @@
 
 struct run_result {
 	enum last_verdict verdict;
-	bool reader_gone; /* the reader of the output has closed the pipe */
+	bool reader_gone; /* true if the reader of the output has closed the pipe */
 };
 
 /* The objects that a run uses. The caller has created them, and frees them. */
