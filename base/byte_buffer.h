@@ -15,7 +15,7 @@ struct byte_buffer {
 	uint8_t *bytes;
 	size_t len;
 	size_t cap;
-	bool failed; /* a write failed for lack of memory */
+	bool failed; /* true if a write failed for lack of memory */
 };
 
 void bytes_put(struct byte_buffer *to, const void *bytes, size_t len);
@@ -33,7 +33,7 @@ void bytes_put_changes(struct byte_buffer *to, const uint64_t *before, const uin
 struct byte_reader {
 	const uint8_t *at;
 	const uint8_t *end;
-	bool failed; /* a read failed, since the input is truncated or invalid */
+	bool failed; /* true if a read failed, since the input is truncated or invalid */
 };
 
 const void *bytes_take(struct byte_reader *from, size_t len);
@@ -42,8 +42,8 @@ int64_t bytes_take_signed(struct byte_reader *from);
 /* Reads a number; fails unless the number is below limit. */
 uint64_t bytes_take_below(struct byte_reader *from, uint64_t limit);
 /*
- * Reads a count of items, each of which takes at least item_bytes. Fails if the remaining input is
- * too short for all these items.
+ * Reads a number of items, each of which is at least item_bytes long. Fails if the remaining input
+ * is too short for all these items.
  */
 size_t bytes_take_cnt(struct byte_reader *from, size_t item_bytes);
 void bytes_take_changes(struct byte_reader *from, uint64_t *words, size_t cnt);

@@ -74,8 +74,9 @@ static int64_t read_difference(void)
 }
 
 /*
- * Uses an earlier difference between the clocks until the difference has changed by CHANGE_NS or
- * more. Otherwise, small errors in reading the clocks could reverse the order of two events.
+ * Adds the same difference between the clocks in each call, until the difference has changed by
+ * CHANGE_NS or more. Otherwise, small errors in reading the clocks could reverse the order of two
+ * events.
  */
 int64_t clock_wall_of(uint64_t monotonic_ns)
 {

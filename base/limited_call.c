@@ -49,7 +49,7 @@ static pthread_cond_t request = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_IN
 static struct call *requested; /* calls that no thread has begun */
 static struct call *blocked;   /* calls that were given up and have not ended */
 static unsigned int idle_cnt;  /* number of threads without a request */
-static uint64_t forgiven_ns;   /* time from which no call counts towards WAITS_MAX any more */
+static uint64_t forgiven_ns;   /* time when the last call stops counting towards WAITS_MAX */
 static pid_t owner;            /* process that called limited_calls_begin(), or 0 */
 
 /* Waits for a request, and removes it from the list `requested`. */

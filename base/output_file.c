@@ -107,8 +107,8 @@ static int substitute(struct path_walk *walk, const char *target, const char *be
 }
 
 /*
- * Follows a symbolic link. Returns -EACCES if its owner is not trusted. If only the kernel can
- * follow the link (see is_magic()), returns 1 and does nothing.
+ * Follows a symbolic link. Returns -EACCES if the link's owner is not trusted. If only the kernel
+ * can follow the link (see is_magic()), returns 1 and does nothing.
  */
 static int follow(struct path_walk *walk, int link_fd, const struct stat *st, const char *behind)
 {

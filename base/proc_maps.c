@@ -256,8 +256,8 @@ static bool misses(const struct mapping *before, const struct mapping *behind, u
 }
 
 /*
- * Marks the executable mappings among the anonymous ones from index `at` to `end` (exclusive),
- * which lie between two mappings of a file, as the missing part of this file.
+ * The anonymous mappings from index `at` to `end` (exclusive) lie between two mappings of one file.
+ * Marks those that are executable as the missing part of this file.
  */
 static void note_moved(struct proc_maps *maps, size_t at, size_t end)
 {

@@ -60,7 +60,7 @@ struct proc_maps {
 	 * called exec when the last line had been read.
 	 */
 	bool whole;
-	/* reading stopped early: at PROC_MAPS_LINES_MAX or _BYTES_MAX, or at an overlong line */
+	/* true if reading stopped at PROC_MAPS_LINES_MAX or _BYTES_MAX, or at an overlong line */
 	bool cut;
 };
 

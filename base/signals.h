@@ -17,8 +17,8 @@ enum request {
 };
 
 /*
- * Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called before all other functions
- * of this file.
+ * Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Call this before all other functions of
+ * this file.
  */
 int signals_hold_requests(void);
 /*

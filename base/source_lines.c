@@ -40,7 +40,7 @@ struct wanted {
 	char *text;
 };
 
-/* Lines to read. Its users are the table and the thread that reads; the last one frees the job. */
+/* A job: lines to read. The table and the reading thread both use it; the last user frees it. */
 struct job {
 	struct wanted *items;
 	size_t cnt, cap;

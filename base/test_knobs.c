@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the test knobs from the environment. Linked by `make TEST_KNOBS=1` and to unit tests. */
+/* Reads the test knobs from the environment. Linked into unit tests and by `make TEST_KNOBS=1`. */
 #include "base/test_knobs.h"
 
 #include <stdlib.h>
