@@ -46,7 +46,7 @@ static int attach(const struct place *place, struct bpf_program *program, enum m
 	return multi_link_create(&link);
 }
 
-/* Attaches BPF programs to a process. The links exist until this process ends. */
+/* Attaches BPF programs to a process. The links exist until floor ends. */
 static int attach_user(struct floor_bpf *skel, const char *what, struct place malloc_place,
 		       struct place free_place)
 {
