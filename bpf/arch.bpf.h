@@ -66,7 +66,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* 1 if other CPUs see a CPU's stores in the order in which it made them. */
+/* 1 if each CPU's stores become visible to other CPUs in program order. */
 #define ARCH_STORES_IN_ORDER 1
 
 /*

@@ -22,8 +22,8 @@
 #define MEMLEAK_ITEM_WRITES 256
 
 /*
- * Maximum number of items that one write is counted as. A larger jump means that the watched word
- * is probably no longer an item count.
+ * Maximum number of items counted for one write. A larger jump means that the watched word is
+ * probably no longer an item count.
  */
 #define MEMLEAK_ITEMS_MAX 1024
 

@@ -54,7 +54,8 @@ struct memleak_value_places {
 	__u8 percpu_free_ptr;
 	/* index of the argument `array` of alloc_pages_bulk(); MEMLEAK_VALUE_NONE if unknown */
 	__u8 bulk_pages_array;
-	__u8 rcu_func; /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
+	/* 1 if kvfree_call_rcu() gets the offset of the rcu_head instead of the object's address */
+	__u8 rcu_func;
 };
 
 struct memleak_code_range {
@@ -69,11 +70,11 @@ struct memleak_code_range {
 struct memleak_kernel_config {
 	__u32 own_tgid;     /* memleak's tgid */
 	__u32 starter_tgid; /* tgid of the child that starts memleak's helpers */
-	__u8 by_process;    /* track only allocations of target processes */
-	__u8 by_thread;     /* blocks contain the thread's tid instead of its tgid */
+	__u8 by_process;    /* 1 if only allocations of target processes are tracked */
+	__u8 by_thread;     /* 1 if blocks contain the thread's tid instead of its tgid */
 	__u8 wa_missing_free;
 	__u8 percpu;
-	__u8 movable; /* also track pages of user memory and of the page cache */
+	__u8 movable; /* 1 if pages of user memory and of the page cache are tracked, too */
 	__u8 page_shift;
 	__s64 preempt_count_at; /* offset of preempt_count from the CPU's run queue; 0 if unknown */
 	struct memleak_value_places at;

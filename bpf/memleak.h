@@ -24,11 +24,11 @@
 /*
  * The packed total of a site (union combined_alloc_info) has 24 bits of count and 40 bits of size.
  * The blocks in a total are at most max_allocs blocks of the block table, 8192 *
- * MEMLEAK_RECENT_BLOCKS blocks of the recent-block cache, and one block per thread that is being
- * recorded. MEMLEAK_IN_FLIGHT is the maximum number of blocks outside the block table. So that the
- * count does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does
- * not overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to
- * wide_bytes instead.
+ * MEMLEAK_RECENT_BLOCKS blocks of the recent-block cache, and, for each thread, one block that it
+ * is just recording. MEMLEAK_IN_FLIGHT is the maximum number of blocks outside the block table. So
+ * that the count does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the
+ * size does not overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added
+ * to wide_bytes instead.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -148,8 +148,8 @@ struct memleak_origin {
 	__u32 last_pid;
 	__u8 several_pids;
 	__u8 several_caches;
-	__u8 cache_read;  /* the cache's name was looked up */
-	__u8 reclaimable; /* the kernel reclaims this memory when needed */
+	__u8 cache_read;  /* 1 if the cache's name was looked up */
+	__u8 reclaimable; /* 1 if the kernel reclaims this memory when needed */
 	char last_comm[MEMLEAK_COMM_SIZE];
 	__u64 cache_size; /* object size of the cache */
 	char cache[MEMLEAK_CACHE_NAME_SIZE];
@@ -199,8 +199,8 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Flag in image numbers: set in those that the loader assigns, clear in those that the BPF programs
- * assign. A target with image 0 is never traced, and neither are its children.
+ * Flag in an image number: set if the loader has assigned the number, clear if the BPF programs
+ * have. A target with image 0 is never traced, and neither are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
@@ -217,12 +217,13 @@ struct memleak_target {
 	 * shares another's memory.
 	 */
 	__u32 binding;
-	__u32 unloads;      /* incremented before and after libraries are unloaded */
+	__u32 unloads;      /* unload count: incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
 	__u32 descendant;   /* --follow: 1 if the process has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_sent_ns; /* when a walk last sent a record of unknown code */
-	__u64 exec_cnt;     /* kernel's exec count at the last handled exec; 0 if there was none */
+	/* kernel's exec count at the last handled exec; 0 if no exec was handled */
+	__u64 exec_cnt;
 };
 
 /*
@@ -237,8 +238,9 @@ struct memleak_target {
 /* Rule by which processes become targets; constant for the BPF programs. */
 struct memleak_target_filter {
 	__u32 cgroup_subsys; /* a controller of the cgroup's hierarchy, or MEMLEAK_CGROUP_UNIFIED */
-	__u8 join;   /* matching processes become targets, at fork, exec or entry to the cgroup */
-	__u8 follow; /* children of targets become targets */
+	/* 1 if matching processes become targets, at fork, exec or entry to the cgroup */
+	__u8 join;
+	__u8 follow; /* 1 if children of targets become targets */
 	__u8 by_comm;
 	__u8 by_cgroup;
 	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* name of matching processes, padded with zeros */
@@ -363,21 +365,27 @@ struct memleak_config {
 	__u8 trace_stacks; /* send a stack with each event (-tt) */
 	__u8 stack_cache;  /* recognise stacks that were walked before */
 	__u8 never;        /* always 0, but the compiler must not know: see stay_on_own_stack() */
-	__u8 exchange;     /* atomic compare-and-exchange is available */
-	__u8 find_vma;     /* stacks can be walked with the kernel's VMAs */
+	__u8 exchange;     /* 1 if atomic compare-and-exchange is available */
+	__u8 find_vma;     /* 1 if stacks can be walked with the kernel's VMAs */
 	__u8 recent;       /* use the recent-block cache */
 	__u8 summary;      /* keep totals for each image */
 	__u8 peak;         /* keep the total size of all blocks */
 	__u8 earlier;      /* count frees of blocks older than tracing */
-	__u8 grows;        /* a second block table may be added */
+	__u8 grows;        /* 1 if a second block table may be added */
 	__u8 quotas;       /* use per-process quotas of the block table */
 	__u8 count;        /* enum memleak_count_by; if not 0, calls are only counted */
 	__u8 descriptors;  /* --fds: track file descriptors, except those that children inherit */
-	/* --count: probes fire for all processes, so count only the calls of targets */
+	/*
+	 * --count: 1 if probes fire for all processes, so that only the calls of targets must be
+	 * counted
+	 */
 	__u8 count_targets;
-	/* each probe fires for one process, not for other processes that share its memory */
+	/* 1 if each probe fires for one process, not for other processes that share its memory */
 	__u8 bound;
-	/* probe sessions: the BPF program at an entry decides whether the return is reported */
+	/*
+	 * 1 if probe sessions are used: the BPF program at an entry decides whether the return is
+	 * reported
+	 */
 	__u8 sessions;
 };
 

@@ -11,8 +11,9 @@
 /*
  * A reading is one pass of the loader over all blocks. A block that is reallocated during a
  * reading, and keeps its birth time, gets the number of that reading, so that the reading does not
- * count the block twice. A proof also takes a picture of the process's memory before the reading: a
- * block that realloc() moves in between gets the number of the picture.
+ * count the block twice. A proof (--prove) also takes a picture of the process's memory before the
+ * reading: a block that realloc() moves between the picture and the reading gets the number of the
+ * picture.
  *
  * These constants define how a block stores the number. The upper part of the number is in the
  * upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns, which

@@ -13,18 +13,19 @@
  * evaluation loop, the byte at the offset `border` has the value `border_value`.
  */
 struct memleak_interpreter {
-	__u64 key;       /* address of two __u32: whether the pthread key exists, and the key */
-	__u32 thread;    /* in the thread state: the thread pointer (pthread_self()) */
-	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to the holder */
-	__u32 held;      /* in the holder: pointer to the innermost frame */
-	__u32 previous;  /* in a frame: pointer to the caller's frame */
-	__u32 code;      /* in a frame: pointer to the code object, with tag bits in 3.14 */
-	__u32 instr;     /* in a frame: pointer to the instruction */
-	__u32 border;    /* in a frame: the byte that marks an evaluation loop's outermost frame */
-	__u8 has_holder; /* the thread state points to a struct (holder) that points to the frame */
+	__u64 key;      /* address of two __u32: whether the pthread key exists, and the key */
+	__u32 thread;   /* in the thread state: the thread pointer (pthread_self()) */
+	__u32 holder;   /* in the thread state: pointer to the innermost frame, or to the holder */
+	__u32 held;     /* in the holder: pointer to the innermost frame */
+	__u32 previous; /* in a frame: pointer to the caller's frame */
+	__u32 code;     /* in a frame: pointer to the code object, with tag bits in 3.14 */
+	__u32 instr;    /* in a frame: pointer to the instruction */
+	__u32 border;   /* in a frame: the byte that marks an evaluation loop's outermost frame */
+	/* 1 if the thread state points to a struct (holder) that points to the frame */
+	__u8 has_holder;
 	__u8 border_value;
-	__u8 border_is_empty; /* the outermost frame executes no code: it is not stored */
-	__u8 hashes_names;    /* a code object's cookie includes the hash of its name */
+	__u8 border_is_empty; /* 1 if the outermost frame executes no code: it is not stored */
+	__u8 hashes_names;    /* 1 if a code object's cookie includes the hash of its name */
 };
 
 /*

@@ -35,8 +35,9 @@ struct stack_words {
 	__u64 hash;   /* hash of the words, in the order of `places` */
 	__u64 prefix; /* hash of the first STACK_CACHE_PREFIX words */
 	__u32 cnt;
-	__u32 end;         /* number of words, from the stack pointer up, that must be readable */
-	__u64 not_fitting; /* nonzero if the places of some words cannot be stored */
+	__u32 end; /* number of words, from the stack pointer up, that must be readable */
+	/* nonzero if the walk cannot be cached, e.g. if a word's place cannot be stored */
+	__u64 not_fitting;
 	__u16 places[STACK_CACHE_WORDS_MAX]; /* distances from the stack pointer, in words */
 };
 

@@ -26,7 +26,7 @@ enum memleak_thread_flags {
 struct memleak_thread_query {
 	__u32 tgid;
 	__u32 pid_namespace; /* inode of the namespace; 0 for the initial one */
-	__u32 vector_bytes;  /* maximum bytes of vector registers; 0 for none */
+	__u32 vector_bytes;  /* maximum number of bytes of vector registers; 0: report none */
 	__u32 reserved;
 };
 
@@ -45,7 +45,8 @@ struct memleak_thread_record {
 	 * namespace
 	 */
 	__u32 reaper;
-	__u32 vector_bytes; /* bytes of vector registers after the record; a multiple of 8 */
+	/* number of bytes of vector registers after the record; a multiple of 8 */
+	__u32 vector_bytes;
 	__u64 registers[MEMLEAK_REGISTER_WORDS];
 };
 

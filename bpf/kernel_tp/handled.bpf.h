@@ -41,8 +41,8 @@ enum handled_event {
 };
 
 /*
- * Address of the arguments of the latest event that each program of the pair has handled on this
- * CPU.
+ * For each program of a pair: address of the arguments of the latest event that the program has
+ * handled on this CPU.
  */
 struct handled {
 	__u64 by[2];

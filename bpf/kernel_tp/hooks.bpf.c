@@ -107,7 +107,7 @@ static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 }
 
 /*
- * Handles the frees of a batch. They share one stack, which is walked even if none of them sends an
+ * Handles the frees of a batch. The frees share one stack, which is walked even if no free sends an
  * event.
  */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
@@ -150,7 +150,7 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 }
 
 /*
- * Returns the id of the site of a batch; 0 if there is none. Not inlined, to save BPF stack: the
+ * Returns the id of a batch's site; 0 if the batch has no site. Not inlined, to save BPF stack: the
  * functions that record a batch share a stack of 512 bytes.
  */
 __noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)

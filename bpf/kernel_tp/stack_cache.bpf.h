@@ -242,8 +242,8 @@ __noinline int stack_view__search(__u32 user, __u32 from)
 }
 
 /*
- * Adds a walked stack to the cache. The buffer of the program `user` contains the frames of the
- * walk that trim_stack() has kept.
+ * Adds a walked stack to the cache. The stack's frames, reduced by trim_stack(), are in the buffer
+ * of the program `user`.
  */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {

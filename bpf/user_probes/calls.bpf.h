@@ -89,7 +89,7 @@ struct tail_calls session_tail_calls SEC(".maps");
 struct entry {
 	struct tail_calls *tail_calls;
 	__u32 binding;
-	bool throws; /* an exception may leave the function */
+	bool throws; /* true if an exception may leave the function */
 };
 
 /*

@@ -348,7 +348,10 @@ static __always_inline bool fd_capture(struct bpf_raw_tracepoint_args *ctx,
 	return thread->chosen;
 }
 
-/* True if fd_call_return() has handled this event. */
+/*
+ * True if fd_call_return() has handled this event, which is recognised by the address of its
+ * arguments. Then forgets the event.
+ */
 static __always_inline bool fd_event__is_handled(const struct bpf_raw_tracepoint_args *ctx)
 {
 	struct thread_state *thread = thread__find();

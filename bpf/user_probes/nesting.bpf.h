@@ -124,10 +124,11 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 
 /*
  * Decides whether the call is nested, if the stack walk could not tell. If only a free() is marked
- * (`call` is 0), the call counts as nested if the return address of that free() was stored. A
- * mapping call counts as nested in a marked call whose return is reported. Any other call counts as
- * nested if its caller is the allocator. If the marked call's return is not reported, the decision
- * may be wrong: it is counted, and all later returns of the thread are reported.
+ * (`call` is 0), the call counts as nested if the return address of that free() was stored.
+ * Otherwise, a mapping call counts as nested if the marked call's return is reported. In all other
+ * cases, the call counts as nested if its caller is the allocator. If the marked call's return is
+ * not reported, the decision may be wrong: it is counted as doubtful, and all later returns of the
+ * thread are reported.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)

@@ -19,8 +19,8 @@
 #define CLONE_VFORK 0x4000
 
 /*
- * Events that the first program has seen and the second program has not, indexed by a hash of the
- * address of their arguments.
+ * Events that the first program has seen and the second program has not. An event is identified by
+ * the address of its arguments; a hash of this address is its index.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -7,9 +7,9 @@
  * read if it was in a bucket that the loader has read or is reading. If a block that was not read
  * is stored in a bucket that the loader has read, the block is handed to the loader.
  *
- * A proof uses a picture of the process's memory, which is taken before the blocks are read. A
- * block that has moved since then is not at its new address in the picture. Such a block gets the
- * number of the picture.
+ * A proof (--prove) uses a picture of the process's memory, which is taken before the blocks are
+ * read. A block that has moved since then is not at its new address in the picture. Such a block
+ * gets the number of the picture.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H

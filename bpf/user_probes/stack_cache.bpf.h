@@ -27,9 +27,9 @@
 #define KEY_WORDS 128
 
 /*
- * A cache key contains the stack pointer modulo this number. Otherwise one call would get a
- * different key in each thread, since the stacks of threads begin at different multiples of the
- * page size.
+ * A cache key contains the stack pointer modulo this number, not the whole stack pointer: the
+ * stacks of threads are at different addresses, so each thread would need its own entries for the
+ * same call.
  */
 #define STACK_PLACES (1ULL << 16)
 

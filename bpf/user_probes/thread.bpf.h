@@ -70,20 +70,24 @@ struct thread_state {
 	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* time of the image's last fork, or 0: see image_refs__forked_ns() */
 	bool descendant;
-	bool has_descendants; /* descendants have a copy of the most recently removed block */
-	bool freed_in_child;  /* the most recent free was recorded in the map freed_in_child */
+	/* true if descendants have a copy of the most recently removed block */
+	bool has_descendants;
+	/* true if the most recent free was recorded in the map freed_in_child */
+	bool freed_in_child;
 
 	/* fields of the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 read_by;    /* number of the reading that has read the old block; 0 if none has */
-	bool frees_old;   /* the function frees the old block even on failure */
-	bool throws;      /* an exception may leave the call: return instructions are probed */
-	bool unreported;  /* the call's return will not be reported, so its mark stays */
-	bool reports_all; /* all returns of this thread are reported */
-	bool careful;     /* marks have the return address even if the return is not reported */
+	__u32 read_by;  /* number of the reading that has read the old block; 0 if none has */
+	bool frees_old; /* true if the function frees the old block even on failure */
+	/* true if an exception may leave the call: return instructions are probed */
+	bool throws;
+	bool unreported;  /* true if the call's return will not be reported, so its mark stays */
+	bool reports_all; /* true if all returns of this thread are reported */
+	/* true if marks have the return address even if the return is not reported */
+	bool careful;
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block's address; posix_memalign: where the result is stored */
@@ -95,7 +99,7 @@ struct thread_state {
 
 	/* for the walk that decides whether a call is nested: the call's shape, and the result */
 	__u32 asked_shape;
-	bool decided; /* the walk has decided that the call is not nested */
+	bool decided; /* true if the walk has decided that the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
@@ -103,7 +107,7 @@ struct thread_state {
 	__u64 stack;     /* key of the current call's stack in the stack table; 0 if unknown */
 	__u64 free_addr; /* address to be freed, if the stack walk is for a free; else 0 */
 	__u64 free_size;
-	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
+	bool event_by_vma; /* true if the walk with the kernel's VMAs is only for a -tt event */
 
 	/* --fds: address of the arguments of the event that fd_call_return() handled last */
 	__u64 fd_event;

@@ -419,8 +419,8 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 }
 
 /*
- * Prepares the stack for storing, and counts how its walk ended. For deferred stacks, the loader
- * counts how the walk ended.
+ * Prepares the stack for storing. Counts how its walk ended, unless the stack is deferred: the
+ * loader then counts this.
  */
 static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {

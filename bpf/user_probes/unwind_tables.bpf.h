@@ -82,21 +82,22 @@ struct walk {
 	__u32 unloads; /* the process's current unload count */
 	__u32 known_unloads;
 	__u32 doubtful;   /* if set, only frames in permanent mappings are stored as file offsets */
-	__u32 unresolved; /* a frame was stored as an address because `doubtful` is set */
+	__u32 unresolved; /* true if a frame was stored as an address because `doubtful` is set */
 	__u64 word;       /* word read by walk__read() */
-	__u64 found;      /* position of a binary search */
+	__u64 found;      /* current position in a binary search */
 	__u32 image;
 	__u32 space; /* image whose mappings the walk uses */
 	__u32 frame_cnt;
-	__u32 end;      /* enum unwind_end */
-	__u32 exact;    /* pc is not a return address but, for example, where a signal arrived */
-	__u32 guessed;  /* pc was found by a frame pointer and may be wrong */
+	__u32 end; /* enum unwind_end */
+	/* true if pc is not a return address but, for example, where a signal arrived */
+	__u32 exact;
+	__u32 guessed;  /* true if pc was found by a frame pointer and may be wrong */
 	__u64 unknown;  /* most recent pc outside all known mappings; 0 if none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
-	__u32 followed; /* a frame pointer was followed in unknown code */
+	__u32 followed; /* true if a frame pointer was followed in unknown code */
 	__u32 repaired;
 	__u64 called; /* an address in the function that the function at pc has called */
-	__u32 unsure; /* one of the frames walked so far may be wrong */
+	__u32 unsure; /* true if one of the frames walked so far may be wrong */
 	/*
 	 * stack pointer of the code that a signal interrupted; 0 if no frame belongs to a signal
 	 * handler
@@ -113,7 +114,7 @@ struct walk {
 	__u64 window_bytes;
 	struct arch_syscall
 		syscall;            /* --fds: registers at the system call, where the walk begins */
-	__u32 interpreter;          /* the process runs scripts, whose frames are read */
+	__u32 interpreter;          /* true if the process runs scripts, whose frames are read */
 	__u32 script_cnt;           /* number of script frames stored after the native frames */
 	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
 	__u64 script_hash;          /* hash of the script frames */
