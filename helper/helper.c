@@ -41,8 +41,8 @@ int helper_start(struct helper *helper)
 }
 
 /*
- * Waits up to within_ms for the helper to close its end of the socket. Returns true if it did. This
- * means that the helper has ended, since it has no children that could keep the socket open.
+ * Waits up to within_ms for the helper to close its end of the socket. Returns true if it did: the
+ * helper has then ended, since it has no children that could keep the socket open.
  */
 static bool has_ended(int sock, unsigned int within_ms)
 {
