@@ -32,7 +32,8 @@ static uint64_t load64(const __u64 *word)
 }
 
 /*
- * Copies memory that the target may be changing. Checks must use the copy, which does not change.
+ * Copies memory that the target may be changing. Callers check and use only the copy, which does
+ * not change.
  */
 static void copy(void *to, const void *from, size_t bytes)
 {
@@ -250,8 +251,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 }
 
 /*
- * Calls run() for each written part of the file between start and end. Reading unwritten parts
- * would allocate pages.
+ * Calls run() for each written part of the file between the offsets `start` and `end`. Reading
+ * unwritten parts would allocate pages.
  */
 static int each_written(const struct account_view *view, uint64_t start, uint64_t end,
 			int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -291,7 +292,7 @@ static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, ui
 	return err;
 }
 
-/* Visits the cells between two file offsets. Their chunk begins at file offset start. */
+/* Visits the cells between two file offsets. Their chunk begins at file offset `start`. */
 static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	const struct account_chunk *chunk = in_window(&visit->window, start);
@@ -322,7 +323,7 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 }
 
 /*
- * Maps part_bytes bytes of the file, beginning at offset start. Calls run() for each written part
+ * Maps part_bytes bytes of the file, beginning at offset `start`. Calls run() for each written part
  * of the first `bytes` bytes.
  */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
@@ -394,8 +395,8 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 	if (most > view->depth)
 		most = view->depth;
 	/*
-	 * The parent of a frame must have a smaller number than the frame. Therefore the loop ends
-	 * even if the target has forged the frames.
+	 * The loop rejects a frame whose parent does not have a smaller number than the frame.
+	 * Therefore it ends even if the target has forged the frames.
 	 */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);

@@ -143,8 +143,8 @@ uint32_t account_view_epoch(const struct account_view *view);
 struct ranges;
 
 /*
- * Stores the mappings that result from the events read so far; the agent may then overwrite these
- * events.
+ * Stores in the account the mappings that result from the events read so far. The agent may then
+ * overwrite these events.
  */
 void account_view_keep_ranges(struct account_view *view, const struct ranges *ranges);
 /* Reads the mappings that account_view_keep_ranges() has stored. Returns 0 or -ENOMEM. */
@@ -153,14 +153,14 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 /* Numbers of calls and bytes, summed over all threads of the program. */
 struct account_totals {
 	/*
-	 * number of calls of each function; if sums are enabled, without calls made before tracing
-	 * began
+	 * number of calls of each function; calls made before tracing began are left out if sums
+	 * are enabled
 	 */
 	uint64_t calls[ACCOUNT_CALL_CNT];
 	uint64_t failed;
 	uint64_t earlier_frees;
 	uint64_t asked[ACCOUNT_CALL_CNT]; /* requested bytes if counted, else 0 */
-	/* Number of frees, if requested bytes are counted or sums are enabled. */
+	/* number of frees; 0 unless requested bytes are counted or sums are enabled */
 	uint64_t frees;
 	/* The following fields are 0 unless sums are enabled. */
 	/* Allocated bytes, including those that were outstanding when sums were enabled. */

@@ -69,7 +69,8 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	    makedev(st.stx_dev_major, st.stx_dev_minor) != account_view_device())
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not wait for a lease */
+	/* O_NONBLOCK: fail instead of waiting until another process gives up a lease on the file */
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -296,8 +296,8 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 }
 
 /*
- * A stack in the account of the process whose exec image has the number `image`. This process is
- * the walked process or one of its ancestors.
+ * A stack in the account of the process being walked, or of one of its ancestors. image: number of
+ * the exec image of the process that has the account.
  */
 struct owned_stack {
 	uint32_t image;
@@ -435,7 +435,7 @@ static int add_block(void *arg, const struct account_block *found)
 
 /*
  * Adds an inherited block. The site may have been cached during an earlier walk and may still have
- * the sums of that walk, so gets the site from the table again, which resets its sums.
+ * the sums of that walk. Looking it up in the table again resets these sums.
  */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)

@@ -26,12 +26,12 @@ struct agent_process {
 	struct account_view view;
 	int pidfd; /* pidfd, -1 if the process has ended */
 	bool ended;
-	bool at_end;   /* the process is stopped at its exit, before its memory is freed */
-	bool replaced; /* the process has executed another program */
-	bool bypassed; /* the program's use of another allocator was logged */
-	bool was_reported_ended; /* the latest report showed the process as ended */
+	bool at_end;   /* true if the process is stopped at its exit, before its memory is freed */
+	bool replaced; /* true if the process has executed another program */
+	bool bypassed; /* true if the use of another allocator was logged */
+	bool was_reported_ended; /* true if the latest report showed the process as ended */
 	uint32_t epoch;          /* newest epoch that memleak has begun */
-	bool pictured;           /* a proof takes pictures of the process's memory in this epoch */
+	bool pictured;           /* true if a proof copies the process's memory in this epoch */
 	struct symspace *space;
 	/*
 	 * number of blocks that got no stack in the latest walk over all blocks, because the

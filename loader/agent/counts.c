@@ -114,8 +114,8 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 }
 
 /*
- * Adds the allocator calls that a process has made since it was last read here. Calls of mmap(),
- * munmap() and mremap() are left out.
+ * Adds the allocator calls that a process has made since the previous call of this function for the
+ * same process. Leaves out calls of mmap(), munmap() and mremap().
  */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)

@@ -11,8 +11,8 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries in each of `freed_shared` and `freed`. The BPF programs' tables of
- * freed blocks are never larger.
+ * Maximum number of entries in each of `freed_shared` and `freed`. It equals the maximum for the
+ * BPF programs' tables of freed blocks.
  */
 #define FREED_MOST (1U << 22)
 /*

@@ -44,8 +44,8 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Adds the inherited blocks of all processes to `walk`. The blocks that the processes allocated
- * themselves must have been added before.
+ * Adds the inherited blocks of all processes to `walk`. The caller must already have added the
+ * blocks that the processes allocated themselves.
  */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk);

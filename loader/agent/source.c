@@ -47,7 +47,7 @@ struct agent_source {
 	struct agent_processes processes;
 	struct lineage lineage;
 	uint32_t images; /* number of exec images so far; each account gets the next number */
-	bool waits;      /* waiting for the command's account */
+	bool waits;      /* true while the command's account has not arrived */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
 	uint64_t since_ns; /* allocations before this time are ignored */
@@ -469,8 +469,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Lists the blocks for --peak if a new list is due. Only the totals at the polls decide this, as
- * the highest total of several processes between two polls is unknown.
+ * Lists the blocks for --peak if a new list is due. Whether it is due depends only on the totals at
+ * the polls, as the highest total of several processes between two polls is unknown.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
@@ -531,8 +531,8 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 		err = watch_peak(source, false);
 	look_for_ends(source);
 	/*
-	 * command_ended was set before this call, so an account that the command sent before its
-	 * end is received here.
+	 * The end of the command was checked before this call, so an account that the command sent
+	 * before its end is received here.
 	 */
 	if (!err)
 		err = take_accounts(source);
@@ -748,7 +748,7 @@ static void agent_source__free(struct source *base)
 }
 
 /*
- * Begins an epoch before pictures of memory are taken for a proof. A block stored in this epoch,
+ * Begins an epoch before a proof takes pictures (copies) of memory. A block stored in this epoch,
  * even by realloc(), may be at another address in the pictures, or missing from them.
  */
 static void agent_source__expect_pictures(struct source *base)

@@ -19,8 +19,9 @@ int agent_trace_init(struct agent_trace *trace);
 void agent_trace_deinit(struct agent_trace *trace);
 
 /*
- * Passes pending calls to the listener. If `all` is true, these are the calls made up to now,
- * otherwise only a limited number. If more remain, timer_fd stays readable. Returns 0 or -ENOMEM.
+ * Passes pending calls to the listener: a few thousand, or those made until now if `all` is true
+ * (with a limit in case programs write faster than memleak reads). If more remain, timer_fd stays
+ * readable. Returns 0 or -ENOMEM.
  */
 int agent_trace_take(struct agent_trace *trace, const struct agent_processes *processes,
 		     const struct event_listener *listener, bool all);

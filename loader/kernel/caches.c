@@ -153,9 +153,9 @@ struct reconciliation {
 
 /*
  * Returns the outstanding bytes in a group of caches. The sites users[first] to users[end - 1]
- * belong to the group. A group with a prefix has several caches, where further sites may have
- * blocks. For such a group, adds up the blocks of all sites that use caches of kmalloc(), or of all
- * sites if the prefix is empty.
+ * belong to the group. If the group has a prefix, other sites may also have blocks in its caches.
+ * In this case, adds up the blocks of all sites that use caches of kmalloc(), or of all sites if
+ * the prefix is empty.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares /proc/slabinfo and /proc/allocinfo at two moments. */
+/* Compares the contents of /proc/slabinfo and /proc/allocinfo at two times. */
 #include "loader/kernel/growths.h"
 
 #include <errno.h>

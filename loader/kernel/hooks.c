@@ -18,7 +18,10 @@
 static const struct {
 	const char *prog;
 	const char *functions[2];
-	/* the hook is for bulk allocations of pages; works only as fentry and fexit programs */
+	/*
+	 * true if the hook is for bulk allocations of pages; works only as fentry and fexit
+	 * programs
+	 */
 	bool pages;
 } kernel_hooks[] = {
 	{"bulk_free", {"kmem_cache_free_bulk"}, false},

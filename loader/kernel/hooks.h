@@ -15,7 +15,7 @@ struct hooks_bpf;
 struct kernel_hooks {
 	struct hooks_bpf *skel; /* object with the hooks; NULL if hooks are not available */
 	struct bpf_object *object;
-	bool pages; /* bulk allocations of pages are traced */
+	bool pages; /* true if bulk allocations of pages are traced */
 	struct bpf_link *links[KERNEL_HOOK_LINKS];
 	size_t link_cnt;
 };

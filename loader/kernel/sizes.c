@@ -8,7 +8,10 @@
 
 #include "base/array.h"
 
-/* Minimum growth in bytes. Growths of less than 1/GROWN_PART of the largest growth are left out. */
+/*
+ * Growths of less than GROWN_LEAST bytes, or of less than 1/GROWN_PART of the largest growth, are
+ * left out.
+ */
 #define GROWN_LEAST (64U << 10)
 #define GROWN_PART 100
 

@@ -34,10 +34,10 @@ struct kernel_source {
 	/* contents of /proc/slabinfo when tracing began; empty if unknown */
 	struct slab_caches caches;
 	struct kernel_sizes sizes; /* sizes of caches and lines of code when tracing began */
-	/* compare the growth of each cache with its outstanding blocks */
+	/* true to compare the growth of each cache with its outstanding blocks */
 	bool compares_caches;
 	struct kernel_memory before; /* kernel memory when tracing began */
-	/* report how much memory vmalloc() has allocated without events */
+	/* true to report how much memory vmalloc() has allocated without events */
 	bool compares_vmalloc;
 	uint64_t hooks_missed_before; /* number of events that hooks missed before tracing began */
 	/* traced processes; the image number of each is its index + 1 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names kernel addresses, which are in one address space. */
+/* Names kernel addresses. All of them are in the same address space. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,12 +15,12 @@ struct kernel_symbols {
 		backend;
 	struct symspace *space;
 	/*
-	 * if the last refresh is later than this time, no refresh is needed; if 0, symbols are
-	 * refreshed before each use
+	 * a refresh is skipped if the last refresh is later than this time; 0 to refresh symbols
+	 * before each use
 	 */
 	uint64_t as_of_ns;
 	uint64_t read_ns; /* time of the last refresh */
-	bool noted;       /* a message about missing names has been logged */
+	bool noted;       /* true if a message about missing names was logged */
 };
 
 /*

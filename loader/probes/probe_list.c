@@ -65,10 +65,10 @@ static int add_returns(struct choice *choice, const struct found_function *funct
 }
 
 /*
- * False for an operator that leaves all of its work to a probed function: it gets no probe. Also
- * false for an operator that may throw, if its returns are to be probed but were not all found. An
- * operator delete that calls a probed function needs a probe, because it may pass a different
- * address; if it jumps there, it needs none.
+ * Returns false for two kinds of operators. The first are operators that leave all of their work to
+ * a probed function; but an operator delete that calls this function instead of jumping to it needs
+ * a probe, as it may pass a different address. The second are operators that may throw, if their
+ * returns are to be probed but were not all found.
  */
 static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {

@@ -26,7 +26,7 @@ struct probe_list {
 	struct skipped_function *skipped;
 	size_t skipped_cnt;
 	size_t skipped_cap;
-	bool throws; /* a probed function may throw an exception */
+	bool throws; /* true if a probed function may throw an exception */
 };
 
 /*

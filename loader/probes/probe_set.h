@@ -42,8 +42,8 @@ struct probe {
 	const char *function; /* name of the function; valid as long as the options exist */
 	enum memleak_shape shape;
 	uint64_t offset; /* offset in the file */
-	bool at_return;  /* the result of a call is read by a return probe */
-	bool throws;     /* the result of a call is read by probes of MEMLEAK_SHAPE_RETURN */
+	bool at_return;  /* true if a return probe reads the result of a call */
+	bool throws;     /* true if probes of MEMLEAK_SHAPE_RETURN read the result of a call */
 	int err;         /* result of attaching: 0, -EEXIST if already probed, or another errno */
 	struct file_id file;
 };
@@ -53,7 +53,7 @@ struct probe_file;
 
 struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
-	bool has_sharers; /* processes that run in the process's memory are also probed */
+	bool has_sharers; /* true if processes that run in the process's memory are also probed */
 	struct probe *items;
 	size_t cnt;
 	size_t cap;

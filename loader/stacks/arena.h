@@ -23,7 +23,10 @@ struct unwind_arena {
  */
 int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
-/* Appends a table; the arena must have room for it. Returns 0 or a negative errno. */
+/*
+ * Appends a table; the caller ensures that the arena has room for it. Returns 0 or a negative
+ * errno.
+ */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
 /*

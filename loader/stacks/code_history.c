@@ -165,8 +165,8 @@ struct reading {
 	 * `lists.same`, or if the list has been removed.
 	 */
 	const struct code_list *known;
-	bool is_shortened;  /* old lists of the image were removed to limit memory */
-	bool is_known_lost; /* the list that belongs in `known` was removed */
+	bool is_shortened;  /* true if old lists of the image were removed to limit memory */
+	bool is_known_lost; /* true if the list that belongs in `known` was removed */
 };
 
 /*

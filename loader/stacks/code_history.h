@@ -42,8 +42,8 @@ void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
  * Resolves the frames of a stack to files and offsets, by the mappings that the image had at the
- * stack's unload count. If these mappings are not known, and those at other unload counts do not
- * settle which code was at a frame's address, marks the frame as unsure. If the walk may have gone
+ * stack's unload count. If these mappings are unknown, and mappings at other unload counts do not
+ * show which code was at a frame's address, marks the frame as unsure. If the walk may have gone
  * wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,

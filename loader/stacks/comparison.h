@@ -13,8 +13,8 @@
 #include "loader/stacks/walker_spaces.h"
 
 /*
- * Maximum number of places that are recorded and logged with -v. Differences at further places are
- * only counted.
+ * Maximum number of places (struct comparison_place) that are recorded, and logged with -v.
+ * Differences at further places are only counted.
  */
 #define COMPARISON_PLACES_MAX 20
 
@@ -35,10 +35,10 @@ struct comparison_place {
 struct comparison {
 	uint32_t wanted; /* number of stacks to compare; 0 disables the comparison */
 	uint64_t stack_cnt;
-	uint64_t frame_cnt; /* frames compared */
+	uint64_t frame_cnt; /* number of frames compared */
 	uint64_t by_verdict[AGREEMENT_CNT];
-	uint64_t deferred_cnt; /* stacks that were not compared because only libdwfl walked them */
-	/* stacks that were not compared because libdwfl's helper has no mappings for them */
+	uint64_t deferred_cnt; /* number of stacks not compared because only libdwfl walked them */
+	/* number of stacks not compared because libdwfl's helper has no mappings for them */
 	uint64_t unknown_cnt;
 	struct comparison_place places[COMPARISON_PLACES_MAX];
 	size_t place_cnt;

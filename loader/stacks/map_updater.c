@@ -38,8 +38,9 @@ struct map_updater {
 	size_t ready_cnt;
 	size_t idle_cnt;
 	pthread_mutex_t lock;
-	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
-	pthread_cond_t changed; /* a thread has started, taken an update or become idle */
+	pthread_cond_t work; /* wakes one idle thread when an update or a removal is pending */
+	/* signalled when a thread has started, begun an update or become idle */
+	pthread_cond_t changed;
 	bool ends;
 	/*
 	 * The update that map_updater__put() passes to a thread. `waiting` is true until a thread

@@ -36,8 +36,8 @@ int mapping_list_init(struct mapping_list *ret, size_t room);
 void mapping_list_deinit(struct mapping_list *list);
 
 /*
- * Appends a mapping; the list must have room. Adjacent mappings without a file are merged. The base
- * of an item is the address at which offset 0 of its file would be mapped.
+ * Appends a mapping; the caller ensures that the list has room. Adjacent mappings without a file
+ * are merged. The base of an item is the address at which offset 0 of its file would be mapped.
  */
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 

@@ -43,7 +43,7 @@ struct script_file {
 	struct interpreter found;
 	const struct python_layout *layout;
 	unsigned int attempts;
-	bool is_read; /* searched, or given up after ATTEMPTS_MAX timeouts */
+	bool is_read; /* true if the file was searched, or given up after ATTEMPTS_MAX timeouts */
 };
 
 struct script_image {

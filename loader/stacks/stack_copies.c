@@ -73,8 +73,8 @@ void stack_copies_finish(struct stack_copies *copies)
 void stack_copies_drop_unused(struct stack_copies *copies)
 {
 	/*
-	 * If stacks are compared, the helper gets mappings before a stack needs them, so mappings
-	 * that no stack has needed must not be dropped.
+	 * If stacks are compared, the helper gets mappings before a stack needs them: do not drop
+	 * mappings that no stack has needed yet.
 	 */
 	if (!copies->comparison.wanted)
 		walker_spaces_drop_unused(&copies->walker);

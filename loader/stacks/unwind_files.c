@@ -270,9 +270,9 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
- * Returns how long the helper has worked on the current job, not counting its waits for a processor
- * (up to DELAY_NS_MAX of them). unwinder__delay_ns() may be less than at the start of the job: it
- * begins at 0 again if the helper is restarted.
+ * Returns how long the helper has worked on the current job, minus the time for which it waited for
+ * a processor (subtracts at most DELAY_NS_MAX). unwinder__delay_ns() may be less than at the start
+ * of the job: it begins at 0 again if the helper is restarted.
  */
 static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 {

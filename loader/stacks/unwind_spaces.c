@@ -29,9 +29,9 @@ struct published_space {
 	uint32_t generation;
 	struct unwind_subject published;
 	uid_t uid;
-	bool unfinished; /* the deadline passed before all files were read */
+	bool unfinished; /* true if the deadline passed before all files were read */
 	bool logged_many;
-	bool scripts; /* the process runs an interpreter whose frames are read */
+	bool scripts; /* true if the process runs an interpreter whose script frames are read */
 	struct mapping_list list;
 };
 
@@ -184,8 +184,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 }
 
 /*
- * Returns the number that turns an address in the mapping into an encoded frame (file and offset)
- * when added to it; 0 if the frame stays an address.
+ * Returns the difference between an encoded frame (file and offset) and its address in the mapping;
+ * 0 if frames in the mapping stay addresses.
  */
 static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
 {

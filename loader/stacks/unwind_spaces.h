@@ -37,8 +37,9 @@ struct unwind_spaces_fds {
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads;                /* the process's unload count, read before its mappings */
-	bool ended;                      /* the process has ended; its mappings no longer change */
+	uint32_t unloads; /* the process's unload count, read before its mappings */
+	/* true if the process has ended, so that its mappings no longer change */
+	bool ended;
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
 	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;

@@ -29,14 +29,14 @@ struct walker_code_space {
 	pid_t pid;
 	uid_t uid;
 	uint32_t generation;
-	bool used; /* added or found since the last walker_spaces_drop_unused() */
+	bool used; /* true if added or found since the last walker_spaces_drop_unused() */
 	struct proc_maps maps;
 };
 
 struct walker_spaces {
 	struct walker *walker;
 	struct user_budgets *budgets;
-	bool failed;                     /* a failure of the helper was logged */
+	bool failed;                     /* true if a failure of the helper was logged */
 	struct walker_code_space *items; /* lists of mappings, oldest first */
 	size_t cnt;
 	size_t cap;

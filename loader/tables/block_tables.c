@@ -110,7 +110,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
 	/*
-	 * Most of the blocks stored in the first table have been freed since: it is not filling up.
+	 * Most blocks stored in the first table are already freed, so the table is not filling up.
 	 */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);

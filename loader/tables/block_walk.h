@@ -35,7 +35,7 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids; /* the field `tid` of a block is a pid */
+	bool blocks_have_pids; /* true if the field `tid` of a block is a pid */
 	/* Sampling that replaces the sampling in opts; mode is 0 if opts apply. */
 	struct sampling sampling;
 	uint64_t start_ns;
@@ -46,10 +46,14 @@ struct block_walker {
 	uint64_t last_t0_ns;
 	/* times of earlier snapshots, if blocks are counted by time of allocation */
 	struct moments earlier;
-	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
-	uint64_t heaps_before_ns; /* if not 0: keep heap blocks for a proof, which judges the blocks
-				     allocated before this time */
-	bool any_age; /* count blocks of any age regardless of -o, and do not list blocks */
+	/* true to sum up also blocks that are left out because of their age */
+	bool sums_left_out;
+	/*
+	 * if not 0, heap blocks are kept for a proof, which judges the blocks allocated before this
+	 * time
+	 */
+	uint64_t heaps_before_ns;
+	bool any_age; /* true to count blocks of any age regardless of -o, without listing blocks */
 };
 
 /* A snapshot being made. */

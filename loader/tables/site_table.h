@@ -18,9 +18,9 @@
 
 struct site_entry {
 	uint64_t id;
-	bool is_known; /* image, kind and stack are known */
-	bool loaded;   /* the frames of the stack have been read */
-	bool deferred; /* the stack is deferred: its frames may still be replaced */
+	bool is_known; /* true if image, kind and stack are known */
+	bool loaded;   /* true if the frames of the stack have been read */
+	bool deferred; /* true if the stack is deferred: its frames may still be replaced */
 	uint32_t image;
 	uint32_t kind;
 	uint64_t stack;
@@ -34,8 +34,8 @@ struct site_entry {
 	uint64_t resolved_stack; /* hash of the stack with resolved frames */
 	uint64_t resolved_id;    /* id of the site that has resolved_stack as its stack */
 	/*
-	 * entry of the site resolved_id if that is another site: its sums include the sums of this
-	 * entry. NULL otherwise
+	 * the entry whose sums include the sums of this entry: that of the site resolved_id. NULL
+	 * if this site is itself the site resolved_id
 	 */
 	struct site_entry *joined;
 	struct memleak_origin origin; /* origin of a kernel site, as of the last walk */
@@ -61,7 +61,7 @@ struct site_entry {
 	 */
 	struct ages *births;
 	uint32_t kept[AGE_CLASS_CNT];
-	/* finds the pid that allocated more than half of a kernel site's blocks */
+	/* used to find the pid that allocated more than half of a kernel site's blocks */
 	struct majority owners;
 	size_t index; /* index in the snapshot being made */
 	/* number of the site in the heap_list of the walk, if the list has this site */
@@ -71,7 +71,7 @@ struct site_entry {
 struct site_table {
 	struct hash_map entries; /* values are struct site_entry */
 	uint64_t walk;
-	bool has_births; /* entries count blocks by time of allocation, in `births` */
+	bool has_births; /* true if entries count blocks by time of allocation, in `births` */
 };
 
 void site_table_deinit(struct site_table *table);

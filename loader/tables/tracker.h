@@ -81,7 +81,10 @@ struct tracker {
 	uint64_t purged_bytes; /* total bytes of the blocks deleted because their image has ended */
 
 	struct stats stats; /* statistics as of the last snapshot */
-	uint64_t resolved;  /* number of sites whose frames were resolved later */
+	/*
+	 * number of times that the loader resolved a stack that the BPF programs had not resolved
+	 */
+	uint64_t resolved;
 };
 
 /*

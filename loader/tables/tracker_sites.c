@@ -29,10 +29,9 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 
 /*
  * Resolves the frames of a site's stack. Unless the stack is still deferred, sets resolved_stack
- * and resolved_id: they name the site that gets the sums of this site. If all frames were resolved
- * with certainty, this is the site of the resolved stack; otherwise it is the site of the
- * unresolved stack. A site whose stack was never deferred is itself the site of its unresolved
- * stack.
+ * and resolved_id, the stack and the id of the site that gets the sums of this site. If all frames
+ * were resolved with certainty, that is the site of the resolved stack; otherwise it is the site of
+ * the unresolved stack. The latter is `entry` itself if the stack was never deferred.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)

@@ -145,8 +145,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if realloc() has moved the block during this walk. Such a block is skipped: either the walk
- * visited it before the move, or take_handed() reads it.
+ * True if realloc() has moved the block during this walk. The walk skips the block then: it has
+ * visited the block before the move, or take_handed() reads the block.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
@@ -155,7 +155,10 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
-/* True if the block was moved after the pictures of memory were taken, but before this walk. */
+/*
+ * True if the block was moved after the pictures (copies) of memory were taken, but before this
+ * walk.
+ */
 static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	uint32_t number = walk->tracker->picture_number;

@@ -18,8 +18,8 @@ void tracker_start(struct tracker *tracker);
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
 /*
- * Begin and end a period in which pictures of processes' memory are taken. Snapshots made in this
- * period mark the blocks that realloc() has moved since the period began.
+ * Begin and end a period in which pictures (copies of processes' memory) are taken. Snapshots made
+ * in this period mark the blocks that realloc() has moved since the period began.
  */
 void tracker_expect_pictures(struct tracker *tracker);
 void tracker_forget_pictures(struct tracker *tracker);

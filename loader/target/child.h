@@ -20,8 +20,8 @@ struct child {
  * Starts argv[0], which is searched for in PATH. user: the user to run as; NULL for memleak's own
  * user. hold: stop the process before its constructors run. quiet: give the process /dev/null
  * instead of the terminal, on which memleak draws. Returns 0, -ECHILD if the process ended before
- * it could be traced (child_finish() returns its exit code), or another negative errno. In the
- * latter case, the failure was logged and no process is left.
+ * it could be traced (child_finish() returns its exit code), or another negative errno after
+ * logging the failure; no process is left then.
  */
 int child_start(char **argv, const char *user, bool hold, bool quiet, struct child *ret);
 

@@ -60,7 +60,10 @@ void image_maps__free(struct image_maps *maps)
 	free(maps);
 }
 
-/* Inserts a mapping at an index and copies its path. The list must have room. */
+/*
+ * Inserts a mapping at an index and copies its path. The caller must have reserved room in the
+ * list.
+ */
 static int insert(struct image_maps *maps, size_t at, const struct mapping *mapping,
 		  const char *path, size_t path_len)
 {

@@ -38,8 +38,8 @@ struct image_table {
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;
-	uint64_t lost; /* number of lost records, plus images and mappings for which there was no
-			  room */
+	/* number of lost records, plus number of images and mappings that found no room */
+	uint64_t lost;
 };
 
 void image_table_init(struct image_table *table, size_t bytes_max);

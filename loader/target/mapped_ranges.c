@@ -14,7 +14,7 @@ struct taken {
 	pid_t tid;
 	uint64_t addr;
 	uint64_t len;
-	bool copied; /* the pieces were copied, so the list still contains them */
+	bool copied; /* true if the pieces were copied, so that the list still contains them */
 	/*
 	 * `rest_before`: the first piece is the end of a longer range, whose beginning stayed in
 	 * the list. `rest_behind`: the last piece is the beginning of a longer range, whose end
@@ -120,7 +120,7 @@ static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struc
 	ranges->cnt += new_cnt - old_cnt;
 }
 
-/* Adds a range after all others. Memory must be reserved. */
+/* Adds a range after all others. The caller must have reserved memory. */
 static void append(struct ranges *ranges, const struct range *range)
 {
 	splice(ranges, ranges->cnt, 0, range, 1);

@@ -33,7 +33,7 @@ struct range {
 	uint32_t descendant_of; /* image of the ancestor that made the mapping; 0 if the process
 				   itself made it */
 	uint64_t placed_ns;     /* time when the range came to this address */
-	/* the memory was mapped without access; `kind` says whether it is in use by now */
+	/* true if the memory was mapped without access; `kind` says whether it is in use by now */
 	bool reserved;
 };
 

@@ -241,8 +241,9 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Records that a file could not be opened. Stores the path and the error of the first such file.
- * Ignores mappings that are gone and files that are not regular.
+ * Records that a file could not be opened: sets `no_files` if descriptors ran out and `is_locked`
+ * if the memory map stays locked; for other errors, stores the path and the error of the first such
+ * file. Ignores mappings that are gone, files that are not regular, and lack of memory.
  */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {

@@ -38,14 +38,15 @@ struct module_list {
 	 * never unloaded.
 	 */
 	size_t permanent_cnt;
-	bool no_files; /* some files are not in the list because memleak ran out of descriptors */
-	char *unread;  /* path of the first unreadable file; NULL if there is none */
+	/* true if files are missing from the list because memleak ran out of descriptors */
+	bool no_files;
+	char *unread; /* path of the first unreadable file; NULL if there is none */
 	/*
 	 * Reason why the file `unread` is unreadable, as a negative errno; -EREMOTE if a process
 	 * serves the file (FUSE).
 	 */
 	int unread_err;
-	bool is_consistent; /* the dynamic loader is not changing its list at the moment */
+	bool is_consistent; /* true if the dynamic loader is not changing its list at the moment */
 	/*
 	 * Index of the module with the hook that the dynamic loader calls when its list changes; -1
 	 * if unknown.
@@ -54,10 +55,10 @@ struct module_list {
 	uint64_t hook_offset; /* offset of the hook in the file */
 	uint64_t r_debug;     /* address of the dynamic loader's r_debug; 0 if unknown */
 	uint64_t asked_ns;    /* time spent reading memory and examining files */
-	/* memory was not read, or files were not examined, because the time limit was 0 */
+	/* true if memory was not read, or files were not examined, because the time limit was 0 */
 	bool unasked;
-	bool hangs;     /* memory could not be read within the time limit */
-	bool is_locked; /* files could not be opened because the memory map stays locked */
+	bool hangs;     /* true if memory could not be read within the time limit */
+	bool is_locked; /* true if files could not be opened because the memory map stays locked */
 };
 
 /*

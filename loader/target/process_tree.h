@@ -10,7 +10,7 @@
 struct member {
 	pid_t pid;
 	pid_t parent;
-	bool own; /* memleak itself or one of its helpers */
+	bool own; /* true for memleak itself and its helpers */
 };
 
 /*

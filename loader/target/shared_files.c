@@ -141,8 +141,8 @@ static uint64_t open_bytes(pid_t pid, int except)
 }
 
 /*
- * Each line of the file has: key id perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime
- * rss swap.
+ * Each line of /proc/sysvipc/shm has: key id perms size cpid lpid nattch uid gid cuid cgid atime
+ * dtime ctime rss swap.
  */
 static uint64_t detached_bytes(pid_t pid)
 {

@@ -125,7 +125,7 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 }
 
 /*
- * Does not set `parent` and `name` if the cgroup is the root of a mount, because the root is never
+ * Sets neither `parent` nor `name` if the cgroup is the root of a mount, because the root is never
  * recreated.
  */
 void target_filter_publish_cgroup(const struct target_filter *target_filter,

@@ -27,8 +27,8 @@
 #include "prober/prober.h"
 
 /*
- * Maximum time, in nanoseconds, to search for a function name that is similar to one that does not
- * exist. A message suggests the similar name.
+ * Maximum time, in nanoseconds, to search for a similar function name if a function does not exist.
+ * A message suggests the similar name.
  */
 #define NEAREST_NS 1000000000ULL
 
@@ -55,8 +55,8 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
  * Normally every definition is probed. If size filters or sampling leave out calls, only the first
  * definition is probed: for a call that is left out, the BPF programs do not record that the thread
  * is inside an allocator, so they would count a nested call of another allocator by mistake.
- * Exception: a file loaded by name (dlopen) may call its own definition, which is therefore probed,
- * too.
+ * Exceptions: a file loaded by name (dlopen) may call its own definition, and shared probes serve
+ * processes with different first definitions. In these files, every definition is probed.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -74,7 +74,7 @@ static const char *first_file(struct attach_state *state, const struct module *m
 
 /*
  * Stores in `ret` which of the functions found in a module are to be probed, and returns their
- * number. They are in the order of allocator_functions, which lists mapping functions last.
+ * number. `ret` has the order of allocator_functions, which lists mapping functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
@@ -455,8 +455,8 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 }
 
 /*
- * Returns the number of probed heap functions in a part of a file's code that a process has moved
- * to anonymous memory.
+ * Returns the number of probed heap functions in `part`, the part of a file's code that a process
+ * has moved to anonymous memory.
  */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)

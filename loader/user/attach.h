@@ -18,9 +18,9 @@
 int attach_process(const struct user_context *ctx, struct user_process *process);
 
 /*
- * Probes files that the process has mapped since attach_process() probed all of its files. These
- * files were loaded by name (dlopen), so all of their allocator functions are probed, even those
- * that an earlier file defines, too.
+ * Probes files that the process has mapped since attach_process() probed all of its files. The new
+ * files were loaded by name (dlopen), so all of their allocator functions are probed, even
+ * functions that another file defines earlier in lookup order.
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 

@@ -28,26 +28,34 @@ struct attach_state {
 	size_t heap_found;
 	size_t moved_cnt; /* number of heap functions in moved code, where no probe fires */
 	size_t placed;    /* number of probes that this search added */
-	/* an already probed file got its probes only after this process had started */
+	/*
+	 * true if a file that this process maps got its probes only after the process had started
+	 */
 	bool deferred;
-	bool throws;          /* a probed function may throw an exception */
-	bool later;           /* the file being searched was loaded at run time (dlopen) */
+	bool throws; /* true if a probed function may throw an exception */
+	/*
+	 * true if the file being searched was loaded at run time (dlopen) or is probed for all
+	 * processes; all of its definitions are then probed
+	 */
+	bool later;
 	int err;              /* the first error of this search */
 	uid_t uid;            /* user that owns the process */
 	uint64_t patience_ns; /* maximum time to search all files of the process */
 	uint64_t taken_ns;    /* time spent in this search so far */
 	uint64_t file_ns;     /* maximum time to search one file */
-	bool is_budget_spent; /* the user's time budget is used up */
-	bool hangs;           /* reading memory of this user's processes is paused after a hang */
-	bool is_cooling_down; /* searches pause because files (of this user or others) were slow */
+	bool is_budget_spent; /* true if the user's time budget is used up */
+	/* true if reading memory of this user's processes is paused after a hang */
+	bool hangs;
+	/* true if searches are paused because files (of any user) were slow */
+	bool is_cooling_down;
 	/*
-	 * files were postponed because of `is_budget_spent`, `hangs` or `is_cooling_down`, or
-	 * because the memory map stays locked
+	 * true if files were postponed because of `is_budget_spent`, `hangs` or `is_cooling_down`,
+	 * or because the memory map stays locked
 	 */
 	bool postponed;
-	bool was_postponed; /* the previous search postponed a file */
-	bool too_late;      /* the search of a file ran out of time */
-	bool missed;        /* a file was not searched, or its code cannot be probed */
+	bool was_postponed; /* true if the previous search postponed a file */
+	bool too_late;      /* true if the search of a file ran out of time */
+	bool missed;        /* true if a file was not searched, or its code cannot be probed */
 };
 
 /*

@@ -19,7 +19,7 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
-	/* with --count: probe only entries of functions, and no mapping functions */
+	/* true with --count: probe only entries of functions, and no mapping functions */
 	bool entries_only;
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;

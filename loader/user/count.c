@@ -41,7 +41,7 @@ struct count_source {
 	size_t cap;
 	uint64_t last_ns;
 	char *mount;      /* mount point of the cgroup hierarchy; NULL if not mounted */
-	bool mount_whole; /* the mount shows all cgroups, not only those of a namespace */
+	bool mount_whole; /* true if the mount shows all cgroups, not only those of a namespace */
 };
 
 static struct count_source *count_source_of(struct source *source)

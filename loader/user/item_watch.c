@@ -156,7 +156,7 @@ static void arm(const struct process_set *set, const struct user_process *proces
 
 static void clear(const struct bpf_map *map)
 {
-	struct memleak_adder key; /* the larger of the two maps' keys */
+	struct memleak_adder key; /* has room for a key of either map */
 
 	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) &&
 	       !bpf_map_delete_elem(bpf_map__fd(map), &key))
@@ -173,7 +173,7 @@ static bool is_watched(const struct item_watches *all, uint64_t addr)
 
 /*
  * Stores the containers to watch. If one of them was not watched before, or the image has changed,
- * deletes all counts of added items.
+ * deletes all watches and counts of the BPF programs.
  */
 static void choose(struct item_watches *all, const struct user_bpf *skel, uint32_t image,
 		   const struct python_container *containers, size_t cnt)

@@ -13,10 +13,11 @@ struct user_peak {
 	struct process_set *set;
 	struct peak_copies copies;
 	uint64_t mapped; /* bytes of mappings in the BPF programs' total of outstanding bytes */
-	uint64_t purged; /* bytes of purged blocks that were subtracted from this total */
+	/* bytes of purged blocks that were subtracted from the BPF programs' total */
+	uint64_t purged;
 };
 
-/* Takes a copy if one is due. Returns 0 or a negative errno. */
+/* Copies the outstanding blocks if a copy is due. Returns 0 or a negative errno. */
 int user_peak_watch(struct user_peak *peak);
 /*
  * Called before a report. Takes a copy if more bytes are outstanding now than in the largest copy

@@ -22,8 +22,8 @@
 #define ROUNDS 3
 
 /*
- * If no traced process has mapped a file of a file system for this time, in nanoseconds, the probes
- * in files of the file system are removed.
+ * Time in nanoseconds. If no traced process maps any file of a file system for this time, the
+ * probes in files of that file system are removed.
  */
 #define SYSTEM_NS 5000000000ULL
 

@@ -30,13 +30,19 @@
 #include "loader/target/modules.h"
 #include "loader/target/open_fds.h"
 
-/* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
+/*
+ * Minimum interval between reads of a process's mappings only to compare them with its tracked
+ * mappings, in nanoseconds.
+ */
 #define COMPARE_EVERY_NS 1000000000ULL
 
 /* Minimum interval between attempts to read mappings that cannot be read, in nanoseconds. */
 #define LOCKED_INTERVAL_NS 100000000ULL
 
-/* Maximum value of maps_interval_ns, in nanoseconds, that reads of mappings for a report ignore. */
+/*
+ * Limit of maps_interval_ns, in nanoseconds, up to which mappings are read for a report even if
+ * they were read recently.
+ */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -401,7 +407,11 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	struct proc_maps maps;
 	int err;
 
-	/* The mappings of an ended process no longer change: read them once. */
+	/*
+	 * The mappings of an ended process no longer change: read them at most once, and only if
+	 * the process was found by a filter, as its mappings can then be taken from the kernel's
+	 * records.
+	 */
 	if (process->ended && (!process->found || process->ended_maps_read))
 		return;
 	process->ended_maps_read = process->ended;

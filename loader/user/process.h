@@ -26,8 +26,10 @@ struct process_fds {
 	/* descriptors in `open` that are tracked (have a block in the block tables) */
 	struct bits tracked;
 	uint64_t read_ns; /* time when open descriptors were read; 0 if unknown */
-	bool is_unread;   /* the process runs, but its descriptors could not be read */
-	/* all descriptors count as closed: the process ended, but other processes still run */
+	bool is_unread;   /* true if the process runs, but its descriptors could not be read */
+	/*
+	 * true if all descriptors count as closed, because the process ended while others still run
+	 */
 	bool are_closed;
 	uint64_t closed_unseen; /* number of tracked descriptors that were not open at read_ns */
 };
@@ -36,26 +38,28 @@ struct user_process {
 	struct process info;
 	/* image from which the process was forked; 0 after an exec, or without a fork record */
 	uint32_t base;
-	bool found; /* the process was found by a filter: failures are not errors */
+	bool found; /* true if the process was found by a filter; failures are then not errors */
 	/* pidfd; -1 if there is none, so that only an end record reports the end */
 	int pidfd;
 	uint64_t gone_ns;     /* time when memleak noticed the end of the process; 0 if not yet */
-	bool ended_maps_read; /* the mappings were read after the process had ended */
-	bool is_no_target;    /* the process is no longer a target */
+	bool ended_maps_read; /* true if the mappings were read after the process had ended */
+	bool is_no_target;    /* true if the process is no longer a target */
 	uint32_t unloads;     /* unload count from the end record of the process */
 	uint64_t since_ns; /* time when the process started or last ran exec; 0 if not recorded */
 	bool ended;
-	bool at_end;              /* process is exiting: it runs no code, but its memory exists */
-	bool ended_before_report; /* the process had ended when the last report began */
+	/* true if the process is exiting: it runs no code, but its memory exists */
+	bool at_end;
+	bool ended_before_report; /* true if the process had ended when the last report began */
 	uint64_t retry_files_ns;  /* time when postponed files may be searched; 0 if none */
 	unsigned int tries;       /* number of attach attempts since the process last loaded code */
-	/* the mappings must be read again, for example because code was loaded */
+	/* true if the mappings must be read again, for example because code was loaded */
 	bool changed;
-	bool awaits_tables; /* unwind tables of mapped files are being built */
+	bool awaits_tables; /* true if unwind tables of mapped files are being built */
 	uint64_t r_debug;   /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
-	bool attached;            /* all libraries were loaded, and no file search was postponed */
+	/* true once all libraries are loaded and no file search is postponed */
+	bool attached;
 	struct file_id *searched; /* files that were searched; empty until `attached` is set */
 	size_t searched_cnt;
 	struct probe_set probes; /* the process's own probes; unused if probes are shared */
@@ -68,17 +72,19 @@ struct user_process {
 	/* number of times that mappings were lost because of lack of memory or an unknown parent */
 	uint64_t mappings_lost;
 	uint64_t exec_gaps; /* number of programs that ran before they were probed */
-	bool after_exec;    /* the program started by exec is not fully probed yet */
-	bool gap_counted;   /* exec_gaps includes the current program */
+	bool after_exec;    /* true if the program started by exec is not fully probed yet */
+	bool gap_counted;   /* true if exec_gaps includes the current program */
 	uint64_t late;      /* number of programs that were searched late or in part */
 	bool late_counted;
-	bool logged_unread; /* logged that a file could not be read */
-	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
+	bool logged_unread; /* true if it was logged that a file could not be read */
+	/* true if it was logged that allocator functions are in anonymous memory */
+	bool logged_moved;
 	struct symspace *space;
 	struct process_fds fds;
-	uint64_t read_ns;   /* time when the mappings were last read */
-	bool logged_cut;    /* logged that some mappings were not read, as there are too many */
-	bool logged_locked; /* logged that the process's mappings could not be read for some time */
+	uint64_t read_ns; /* time when the mappings were last read */
+	bool logged_cut;  /* true if it was logged that there are too many mappings to read all */
+	/* true if it was logged that the mappings could not be read for some time */
+	bool logged_locked;
 	uint64_t maps_interval_ns;     /* minimum interval between reads of the mappings */
 	struct function_place *places; /* addresses of probed functions, for -t events */
 	size_t place_cnt;
@@ -133,7 +139,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 /*
  * True if the mappings should not be read again yet, because reading them is slow or failed
- * recently. before_report: a report follows, so a short minimum interval is ignored.
+ * recently. before_report: true if a report follows; a short minimum interval is then ignored.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 

@@ -785,9 +785,9 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * Needed because end records may be missing: they can be lost, and the kernel can skip the BPF
- * program that sends them. Marks a process as ended only after all records from before its end have
- * been applied.
+ * Also handles processes without an end record: such records can be lost, and the kernel can skip
+ * the BPF program that sends them. Marks a process as ended only after all records from before its
+ * end have been applied.
  */
 void process_set_end_gone(struct process_set *set)
 {

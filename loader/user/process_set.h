@@ -24,7 +24,8 @@ struct process_set {
 	struct image_set mapped; /* ended images whose code mappings (unwind spaces) still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
-	uint64_t gone_blocks;    /* upper bound for blocks of images ended since the last purge */
+	/* maximum number of blocks that images ended since the last purge can have */
+	uint64_t gone_blocks;
 	uint32_t given_images;   /* number of images to which the loader has assigned a number */
 	uint64_t mappings_lost;  /* sum of mappings_lost and ranges.lost of removed processes */
 	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */

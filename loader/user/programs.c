@@ -394,7 +394,10 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 void user_programs_detach(struct user_programs *programs)
 {
 	shared_probes_deinit(&programs->shared);
-	/* All probes are gone, so no more stacks arrive: compare the remaining ones. */
+	/*
+	 * All probes are gone, so no more stacks arrive: compare the stacks that are still in the
+	 * ring.
+	 */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);
 	stack_copies_deinit(&programs->copies);

@@ -20,8 +20,8 @@ struct records {
 	 */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all; /* pass on all events, even after the deadline */
-	/* time when the current reading began, or of the latest record if later */
+	bool all; /* true to pass on all events, even after the deadline */
+	/* time when the current reading began, or time of the latest record if that is later */
 	uint64_t begun_ns;
 	unsigned long until; /* write position of the record ring when the reading began */
 	/* Read and write positions of the record ring, in pages that the kernel shares. */

@@ -127,8 +127,8 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
 	/*
-	 * 0 means that a slot is empty. Frame 0 belongs in slot 0, so an empty slot 0 needs another
-	 * value.
+	 * An empty slot contains 0. Only slot 0 begins with another value, because frame 0 belongs
+	 * in it.
 	 */
 	uint64_t recent[RECENT_FRAMES] = {UINT64_MAX};
 	size_t at = 0, cap = 0;

@@ -11,7 +11,7 @@ struct user_symbols {
 	struct symbol_backend backend;
 	struct process_set *set;
 	struct symspace *files; /* symbol space for offsets in files; NULL until needed */
-	bool keeps;             /* a report is being made: symbol spaces must be kept */
+	bool keeps;             /* true while a report is being made: symbol spaces must be kept */
 	struct hash_map kept;   /* symbol spaces used for the report that is being made, by image */
 };
 

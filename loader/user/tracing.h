@@ -37,7 +37,7 @@ struct tracing {
 	struct cgroup_watch cgroup;
 	struct probe_sweep sweep;
 	uint64_t reported_calls;
-	bool logged_silent; /* logged that reported_calls has not changed */
+	bool logged_silent; /* true if it was logged that reported_calls has not changed */
 };
 
 /*
