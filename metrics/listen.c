@@ -41,7 +41,8 @@ struct metrics_server {
 	unsigned int unanswered;
 	int epoll_fd;      /* epoll descriptor, to which the helper's socket is added */
 	uint64_t begun_ns; /* time of the most recent start of the helper */
-	bool end_logged;   /* the exit of a helper was logged; later exits are not logged */
+	/* true if an exit of the helper was logged; later exits are not logged */
+	bool end_logged;
 	/* descriptors of the latest pages' contents; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;

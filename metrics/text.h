@@ -27,7 +27,7 @@ struct metrics_text {
 	FILE *out;
 	bool open_metrics;
 	const struct metric_family *family;
-	bool labelled; /* the sample has at least one label already */
+	bool labelled; /* true if the sample has at least one label already */
 };
 
 void metrics_text_init(struct metrics_text *text, FILE *out, bool open_metrics);

@@ -56,7 +56,7 @@ struct web_server {
 	size_t bytes[PAGE_CNT];
 	/* total bytes of the current pages, and of old pages that clients are still reading */
 	size_t alive_bytes;
-	bool local; /* the socket is a Unix socket with a file */
+	bool local; /* true if the socket is a Unix socket with a file */
 	bool was_full;
 };
 
@@ -386,9 +386,9 @@ int web_server__timeout_ms(struct web_server *server)
 }
 
 /*
- * Lets libmicrohttpd do its work. If all connections were in use and one has become free,
- * libmicrohttpd must run once more, but does not request this. Because of `was_full`,
- * web_server__timeout_ms() then returns 0.
+ * Lets libmicrohttpd do its work. If all connections were in use before and one is free now,
+ * libmicrohttpd must run once more, but does not request this. `was_full` makes
+ * web_server__timeout_ms() return 0 in this case.
  */
 void web_server__dispatch(struct web_server *server)
 {
