@@ -10,8 +10,8 @@
 #include "options/table.h"
 
 /*
- * True if an option that conflicts with --count is in use. Options that only filter or sort are
- * left to has_filters().
+ * True if an option that conflicts with --count is in use. Does not check options that only filter
+ * or sort: has_filters() does this.
  */
 static bool asks_for_blocks(const struct options *opts)
 {

@@ -130,7 +130,10 @@ struct options {
 	bool rss;             /* print the use of resident memory, then exit */
 	uint32_t prove_every; /* a proof is made once per this number of reports; at least 1 */
 	bool no_default_suppressions;
-	/* files and folders of the program itself (--own); if empty, report/own.h decides */
+	/*
+	 * files and folders that are the program's own (--own); if empty, report/own.h decides
+	 * which are
+	 */
 	char **own;
 	size_t own_cnt;
 	size_t own_cap;

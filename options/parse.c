@@ -37,7 +37,7 @@ struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
-	bool briefly; /* the short help was requested (-h), and not the full one (--help) */
+	bool briefly; /* true if the short help was requested (-h), and not the full one (--help) */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };

@@ -56,8 +56,8 @@ struct option_def {
 	/* Commands other than tracing that support the option: a set of bits 1 << enum mode. */
 	unsigned int offline;
 	/*
-	 * the argument may be left out, and otherwise follows a '='; its default is the first
-	 * choice
+	 * true if the argument may be left out, and otherwise follows a '='; its default is the
+	 * first choice
 	 */
 	bool optional;
 };
