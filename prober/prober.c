@@ -64,7 +64,7 @@ struct question {
 	const struct memleak_script_frame *frame;
 	/* later deadline, used while the memory reader is runnable but waits for a processor */
 	uint64_t latest_ns;
-	/* wait for the answer even after a termination signal: the final report needs it */
+	/* true if the final report needs the answer: wait for it even after a termination signal */
 	bool is_needed_at_end;
 	/* size of the file; file offsets in the answer must be below it */
 	uint64_t size;

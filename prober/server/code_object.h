@@ -40,9 +40,9 @@ int code_object_read(const struct object_memory *memory, const struct python_lay
 void code_object_deinit(struct code_object *code);
 
 /*
- * Returns the line of an instruction; 0 if it has none. distance: address of the instruction minus
- * that of the code object, in bytes. If it is below that of the first instruction, returns the
- * function's first line.
+ * Returns the line of an instruction; 0 if the instruction has no line. distance: address of the
+ * instruction minus that of the code object, in bytes. If the instruction is before the first one
+ * of the code object, returns the function's first line.
  */
 uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
 			  uint32_t distance);

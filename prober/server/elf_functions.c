@@ -17,7 +17,7 @@
 /* The definitions that were found for one wanted name. */
 struct definitions {
 	size_t cnt;
-	size_t last; /* index, in search->found, of the definition found last; or NONE */
+	size_t last; /* index, in search->found, of the definition found last; NONE if cnt is 0 */
 };
 
 struct symbol_search {

@@ -14,8 +14,10 @@
 struct elf_function {
 	size_t name;     /* index of the function in wanted_functions.items */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
-	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
-	bool local;    /* the function is static: other source files of its module cannot call it */
+	/* true if the function is in the dynamic symbol table: other modules may call it */
+	bool exported;
+	/* true if the function is static: other source files of its module cannot call it */
+	bool local;
 	uint64_t size; /* size of the function, in bytes, as stated by its symbol; 0 if unknown */
 	uint64_t room; /* distance from the function's entry to the next symbol, in bytes */
 	struct {

@@ -31,12 +31,13 @@ struct wanted_function {
 	const char *name;          /* name of the function; NULL if this array element is unused */
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
 	/*
-	 * search all functions for this name, whatever `scope` is: only one allocator uses the name
+	 * true: search all functions for this name, whatever `scope` is, since only one allocator
+	 * uses the name
 	 */
 	bool everywhere;
 	/*
-	 * find the function's return instructions, or the wanted function to which it passes every
-	 * call
+	 * true: find the function's return instructions, or the wanted function to which it passes
+	 * every call
 	 */
 	bool followed;
 };
@@ -45,14 +46,17 @@ struct wanted_functions {
 	const struct wanted_function *items; /* wanted functions; no two have the same name */
 	size_t cnt;
 	enum function_scope scope;
-	bool through;  /* detect functions that pass every call to another wanted function */
-	bool at_entry; /* place each probe on the function's first instruction */
+	bool through;  /* true: detect functions that pass every call to another wanted function */
+	bool at_entry; /* true: place each probe on the function's first instruction */
 };
 
 /* The instruction on which a probe is placed. */
 struct probe_place {
 	uint64_t offset; /* distance, in bytes, from the function's entry */
-	/* if a probe is on the instruction, the kernel emulates it and does not single-step it */
+	/*
+	 * true if the kernel emulates the instruction when a probe is on it, and does not
+	 * single-step it
+	 */
 	bool emulated;
 	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
@@ -60,8 +64,8 @@ struct probe_place {
 enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
 	/*
-	 * every path through the function calls or jumps to a wanted function; `through` is one of
-	 * these
+	 * every path through the function calls or jumps to a wanted function; `through` is the
+	 * index of one of them
 	 */
 	FUNCTION_THROUGH,
 	/* some code could not be analysed, or wanted_function.followed was false */
@@ -71,12 +75,14 @@ enum function_verdict {
 struct found_function {
 	size_t name;     /* index of the function in wanted_functions.items */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
-	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
+	/* true if the function is in the dynamic symbol table: other modules may call it */
+	bool exported;
 	struct probe_place place;
 	enum function_verdict verdict;
 	/* with FUNCTION_THROUGH: index, in wanted_functions.items, of the other function */
 	size_t through;
-	bool jumps_there; /* the function's first instruction is a jump to the function `through` */
+	/* true if the function's first instruction is a jump to the function `through` */
+	bool jumps_there;
 	uint64_t *returns; /* with FUNCTION_RETURNS: file offsets of returns, from malloc() */
 	size_t return_cnt;
 };

@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 
 /*
- * Number of bytes that are read of a function that is larger than FUNCTION_BYTES_MAX or of unknown
- * size. The probe of such a function stays at the entry.
+ * Number of bytes to read of a function whose size is unknown or above FUNCTION_BYTES_MAX. The
+ * probe of this function stays at the entry.
  */
 #define FUNCTION_START 64
 
@@ -38,8 +38,8 @@ struct place_search {
 	size_t cnt;
 	struct probe_place *places;
 	/*
-	 * entered[i]: a jump may lead into functions[i], to an instruction after its entry and not
-	 * after the probe
+	 * entered[i]: true if a jump may lead to an instruction of functions[i] that is after the
+	 * entry, but not after the probe
 	 */
 	bool *entered;
 	uint64_t scanned;
@@ -99,8 +99,8 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps to instructions of the functions after their entries, and sets
- * `entered`. Cold parts of functions contain such jumps. In stripped files, cold parts have no
+ * Searches a segment for jumps that lead into a function, to an instruction after its entry, and
+ * sets `entered`. Cold parts of functions jump there. In stripped files, cold parts have no
  * symbols, so it is unknown where their instructions begin: all bytes that look like a jump count
  * as a jump. Returns false if the segment cannot be read, or if all segments together exceed
  * SCAN_MAX.

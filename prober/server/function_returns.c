@@ -42,7 +42,7 @@ struct code_walk {
 	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
-	bool past_named; /* this is the second pass: continue after calls of named functions */
+	bool past_named; /* true in the second pass: continue after calls of named functions */
 	void *seen;      /* tree of the addresses of visited instructions */
 	size_t seen_cnt;
 	uint64_t *todo; /* addresses of instructions that are still to be visited */
@@ -53,7 +53,7 @@ struct code_walk {
 	size_t return_cap;
 	/* first pass: index of a named function that is called or jumped to; NO_NAME if none is */
 	size_t through;
-	bool tables; /* an instruction has read from memory that may be a jump table */
+	bool tables; /* true if an instruction has read from memory that may be a jump table */
 	int err;
 	bool unknown;
 };

@@ -13,8 +13,9 @@
 
 struct function_returns {
 	enum function_verdict verdict;
-	size_t through;    /* with FUNCTION_THROUGH: index of the other function */
-	bool jumps_there;  /* the first instruction is a jump to the function `through` */
+	/* with FUNCTION_THROUGH: index, in named_functions.items, of the other function */
+	size_t through;
+	bool jumps_there;  /* true if the first instruction is a jump to the function `through` */
 	uint64_t *offsets; /* with FUNCTION_RETURNS: file offsets of returns, from malloc() */
 	size_t cnt;
 };

@@ -13,13 +13,13 @@
 #define LOOP_PARTS 2
 
 struct loop_part {
-	uint64_t start; /* file offset of the start; `end` (exclusive) is a file offset, too */
+	uint64_t start; /* `start` and `end` (exclusive) are file offsets */
 	uint64_t end;
 };
 
 struct interpreter {
 	uint32_t version; /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
-	/* this is a free-threaded build, whose frames differ; always false before 3.13 */
+	/* true for a free-threaded build, whose frames differ; always false before 3.13 */
 	bool is_free_threaded;
 	/*
 	 * Relative address of _PyRuntime. In a process, _PyRuntime is at start - offset + runtime,

@@ -154,8 +154,8 @@ static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 /* Evidence of indirect jumps in a function. */
 struct jumps {
 	bool indirect;
-	bool indexed; /* an indirect jump surely uses a jump table */
-	bool table;   /* an instruction reads memory that may be a jump table */
+	bool indexed; /* true if an indirect jump surely uses a jump table */
+	bool table;   /* true if an instruction reads memory that may be a jump table */
 };
 
 /*

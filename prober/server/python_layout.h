@@ -40,11 +40,11 @@ struct python_layout {
 	bool border_is_empty;
 	/* in a code object: offset of co_argcount; 16 bytes after it is the first line's number */
 	uint32_t argument_cnt;
-	/* code objects have a co_version, at offset 92, which is unique in the process */
+	/* true if code objects have a co_version, at offset 92, which is unique in the process */
 	bool numbers_code;
 	uint32_t instructions; /* in a code object: offset of the instructions */
 	uint32_t ascii;        /* in an ASCII string: offset of the characters */
-	uint32_t other;        /* in any other string: offset of the characters */
+	uint32_t other;        /* in a non-ASCII string: offset of the characters */
 };
 
 /* Returns the layout for a version in the format of Py_Version; NULL for an unknown version. */
