@@ -238,8 +238,8 @@ long registers_result(const __u64 *registers)
 
 /*
  * If the kernel restarts a system call on its own, it resets the registers before the tracer sees
- * the thread, so such a call is not recognised here. The original x0 of any other call is only in
- * the record of the BPF program (`before`).
+ * the thread, so this function returns false. For any other call, only the record of the BPF
+ * program (`before`) has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {

@@ -45,8 +45,8 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 }
 
 /*
- * True if `max` can be the maximum heap size: all heaps of the arena, from the heap that contains
- * the address `from` back to the first, begin at multiples of `max`.
+ * True if `max` can be the maximum heap size: the heap that contains the address `from`, and all
+ * earlier heaps of the arena, begin at multiples of `max`.
  */
 static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from,
 			uint64_t max)
@@ -169,8 +169,8 @@ static int add_unknown(struct heap_reader *reader, const struct heap_arena *aren
 }
 
 /*
- * True if the top chunk was found, and the next pointers of all free chunks and list heads agree
- * with the previous pointers.
+ * True if the top chunk was found, and the arena's free lists are consistent (see `forward_sum` in
+ * heap_map.h).
  */
 static bool adds_up(const struct heap_arena *arena, const struct heap_set *heaps)
 {

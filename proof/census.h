@@ -38,12 +38,12 @@ struct census {
 	struct heap_range *heaps; /* ranges of heaps, sorted by address */
 	size_t heap_cnt, heap_cap;
 	/*
-	 * Ranges of skipped arenas, as far as they are known, sorted by address. They overlap
-	 * neither each other nor a heap.
+	 * Known ranges of skipped arenas, sorted by address. They overlap neither each other nor a
+	 * heap.
 	 */
 	struct heap_range *unread;
 	size_t unread_cnt, unread_cap;
-	struct mapped_chunks outside; /* chunks outside heaps, and main arenas; sorted by address */
+	struct mapped_chunks outside; /* main arenas, and chunks outside heaps; sorted by address */
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
 	/* number of arenas skipped as inconsistent, e.g. because a thread was changing them */
 	size_t skipped_cnt;

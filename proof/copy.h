@@ -24,8 +24,7 @@ struct copy {
 };
 
 /*
- * Copies that were killed but may still exist, because freeing the memory of a large copy takes
- * time.
+ * Maximum number of killed copies that still exist: freeing the memory of a large copy takes time.
  */
 #define ENDED_COPIES_MAX 16
 struct ended_copies {

@@ -52,8 +52,8 @@ enum end_event end_watch_event(pid_t tid, int status);
 void end_watch_go_on(pid_t tid, bool stopped);
 
 /*
- * Ends the watch, if there is one. If the process is stopped at its exit, it then ends: call this
- * once its memory has been read.
+ * Ends the watch, if there is one. If the process is stopped at its exit, the process then ends, so
+ * read its memory before this call.
  */
 void end_watch_release(void);
 

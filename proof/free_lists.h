@@ -41,8 +41,8 @@ void free_lists_deinit(struct free_lists *lists);
 int free_lists_mark_caches(struct free_lists *lists);
 
 /*
- * Marks the chunks of a fast bin, up to a limit of page reads. first: first chunk of the bin; size:
- * size of each chunk in the bin. Marks none if any of these chunks does not fit the bin.
+ * Marks the chunks of a fast bin, up to a limit of page reads. Marks no chunk if any chunk does not
+ * fit the bin. first: first chunk of the bin; size: size of each chunk in the bin.
  */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 

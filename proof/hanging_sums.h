@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adds up the blocks that hang from lost blocks, i.e. only lost blocks point to them. There is one
- * sum for each pair of the site of a lost block and the site of the blocks that hang from it.
+ * Adds up the blocks that hang from lost blocks, i.e. blocks to which only lost blocks point. There
+ * is one sum for each pair of the site of a lost block and the site of the blocks that hang from
+ * it.
  */
 #ifndef PROOF_HANGING_SUMS_H
 #define PROOF_HANGING_SUMS_H
@@ -25,7 +26,8 @@ struct hanging_sums {
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 
 /*
- * Copies the sums to `snap`. The indexes in the sums are those of its sites. Returns 0 or -ENOMEM.
+ * Copies the sums to `snap`, with site ids instead of indexes. The indexes must be those of the
+ * sites in `snap`. Returns 0 or -ENOMEM.
  */
 int hanging_sums_fill(const struct hanging_sums *sums, struct snapshot *snap);
 

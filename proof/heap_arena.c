@@ -306,7 +306,8 @@ static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, s
 
 /*
  * Adds the arenas whose first heap is in the list of mappings. distance: as for follow_ring(). If
- * not all possible heap addresses were searched, this counts as one more arena that cannot be read.
+ * the search ends before all possible heap addresses were read, counts one more arena that cannot
+ * be read.
  */
 static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, uint64_t distance)
 {

@@ -48,10 +48,7 @@ struct heap_arena {
 struct heap_arenas {
 	struct heap_arena *items;
 	size_t cnt, cap;
-	/*
-	 * Number of arenas that are not in `items` because they cannot be read, as far as they are
-	 * known.
-	 */
+	/* Number of arenas known to be missing from `items` because they cannot be read. */
 	size_t unread_cnt;
 };
 
@@ -60,9 +57,9 @@ int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret);
 void heap_arenas_deinit(struct heap_arenas *arenas);
 
 /*
- * Returns the mapping that brk() grows, if it contains the top chunk of a main arena, or if the top
- * chunk is just beyond its end because the mapping has grown since the mappings were listed.
- * Otherwise, returns NULL.
+ * Returns the mapping that brk() grows; NULL if the top chunk of the main arena `arena` is not in
+ * this mapping. The top chunk may also be just beyond the end of the mapping: the mapping has then
+ * grown since the mappings were listed.
  */
 const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena);
 

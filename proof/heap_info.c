@@ -11,8 +11,8 @@
 #define PLACES_MAX (1U << 16)
 
 /*
- * Maximum size in bytes of a mapping that is searched for heaps. AddressSanitizer's shadow memory
- * is larger.
+ * Maximum size in bytes of a mapping that is searched for heaps: excludes the shadow memory of
+ * AddressSanitizer.
  */
 #define MAPPING_BYTES_MAX (1ULL << 40)
 

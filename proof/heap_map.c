@@ -26,9 +26,9 @@
 #define FENCES_MAX 3U
 
 /*
- * Number of chunks that must be consistent before a walk from an uncertain address tolerates an
- * inconsistent chunk; it does so only if memory changes while it is read. Also the number of chunks
- * that must look plausible where such a walk continues.
+ * Number of consistent chunks that a walk from an uncertain address must have seen before it
+ * tolerates an inconsistent chunk (only if memory changes while it is read). The walk resumes where
+ * this number of plausible chunks begins.
  */
 #define TRIAL_CHUNKS 16U
 

@@ -61,11 +61,11 @@ struct heap_map {
 	uint64_t *starts;     /* bitmap: set where a chunk begins */
 	uint64_t *free_marks; /* bitmap: set where a free chunk begins */
 	/*
-	 * Sums of the hashes of links between neighbours in free lists. forward_sum takes the links
-	 * from the next pointers of this run's free chunks; backward_sum takes the links from their
-	 * previous pointers. Added up over all runs and list heads of an arena, both sums are equal
-	 * if the arena's lists are consistent and contain exactly the chunks whose headers say that
-	 * they are free.
+	 * Sums of the hashes of links between neighbours in free lists. forward_sum is computed
+	 * from the next pointers of this run's free chunks, backward_sum from their previous
+	 * pointers. Added up over all runs and list heads of an arena, both sums are equal if the
+	 * arena's lists are consistent and contain exactly the chunks whose headers say that they
+	 * are free.
 	 */
 	uint64_t forward_sum, backward_sum;
 	/* Addresses of used chunks that look like thread caches, ascending. */

@@ -42,8 +42,8 @@ static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
 }
 
 /*
- * Adds a range of bytes, which are all live or all free. By default, the free bytes of a page with
- * such a range are counted as pinned: the page cannot be returned to the kernel.
+ * Adds a range of bytes, which are all live or all free, to its pages. The free bytes of these
+ * pages are counted as pinned: malloc_trim() cannot return the pages to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
 		      uint32_t owner)
@@ -102,7 +102,7 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 		add_free(pages, behind_header, end, RSS_TRIMMABLE);
 		break;
 	case CHUNK_OWN:
-		/* In this state, all chunks but top chunks are smaller than a page. */
+		/* All CHUNK_OWN chunks except top chunks are smaller than a page. */
 		if (chunk->size < pages->page_size)
 			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true,
 				  HEAP_PAGE_NO_OWNER);

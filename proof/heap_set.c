@@ -159,8 +159,8 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 	size_t below = bisect_below(set->maps, set->cnt, start, end);
 
 	/*
-	 * bisect_below() compares only map->start. A map with a heap_info begins before that, so
-	 * also check the next map.
+	 * bisect_below() compares only map->start. A map with a heap_info begins before map->start,
+	 * so also check the next map.
 	 */
 	return (below && set->maps[below - 1].end > start) ||
 	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);

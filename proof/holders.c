@@ -15,8 +15,8 @@
 #include "proof/root_kind.h"
 
 /*
- * Number of sites for which holders are found: this number of sites with the most bytes, and this
- * number of sites with the most growth.
+ * Holders are found for the SITES_MOST sites with the most bytes, and for the SITES_MOST sites that
+ * grew most.
  */
 #define SITES_MOST 64
 /*

@@ -63,7 +63,7 @@ bool live_threads_stayed_idle(const struct live_threads *before, const struct li
 
 /*
  * Adds the states of all threads except kernel threads to `states`. A state has registers only if
- * the thread is idle and its record has its registers. Returns 0 or -ENOMEM.
+ * the thread is idle and its record contains registers. Returns 0 or -ENOMEM.
  */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);
 

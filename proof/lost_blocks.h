@@ -9,9 +9,9 @@
 #include "proof/memory.h"
 
 /*
- * On entry, all lost blocks must be marked as definite. Marks each lost block that hangs from
- * another lost block as indirect, and sets its holder to the definite block from which it hangs.
- * Makes each definite block its own holder. Returns 0 or a negative errno.
+ * Marks each lost block that hangs from another lost block as indirect, and sets its holder to the
+ * definite block from which it hangs. Makes each definite block its own holder. The caller must
+ * have marked all lost blocks as definite. Returns 0 or a negative errno.
  */
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks);

@@ -47,8 +47,8 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 
 /*
  * Adds the run of chunks that begins at `start`. If `limit` is the end of the top chunk, the run
- * must end with the top chunk there or with fences below; otherwise, with fences not beyond
- * `limit`.
+ * must end with the top chunk at `limit`, or with fences below it. Otherwise, the run must end with
+ * fences at or below `limit`.
  */
 static int add_run(struct heap_search *search, uint64_t start, uint64_t limit)
 {

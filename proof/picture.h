@@ -41,7 +41,7 @@ struct picture {
 	struct live_memory live;
 	const struct memory *memory; /* points to live.memory once that is open; else NULL */
 	struct thread_states threads;
-	/* records of the threads, made while they slept or were stopped */
+	/* records of the threads, each made while the thread slept or was stopped */
 	struct live_threads seen;
 	bool holds_process; /* true if threads are still stopped, or if a copy still exists */
 	struct picture_taker *taker;

@@ -71,7 +71,7 @@ struct proof {
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
 	bool saw_end;  /* true if a picture of the watched process was taken at its exit */
 	struct picture **pictures;
-	uint32_t *images; /* for each picture, the image number of its process */
+	uint32_t *images; /* for each picture, the exec image number of its process */
 	size_t picture_cnt;
 	size_t asked_cnt; /* number of processes of which a picture was requested */
 	bool wants_census;
@@ -561,7 +561,7 @@ static int keep_reachable(struct finishing *finishing)
 
 /*
  * Makes the proofs of all pictures. If a process may have changed its memory since its picture was
- * taken, this report has no proof of it, but a later report may have one.
+ * taken, this report has no proof of the process, but a later report may have one.
  */
 static int prove_heaps(struct finishing *finishing)
 {

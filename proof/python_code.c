@@ -18,8 +18,8 @@
 #define GENERATOR_FRAME(layout) ((layout)->version == 0x030b ? 80U : 72U)
 
 /*
- * Offset of the pointer to the dictionary in a type object, and of the pointer to the keys in a
- * dictionary.
+ * TYPE_DICT: offset, in a type object, of the pointer to the class's dictionary. DICT_KEYS: offset,
+ * in a dictionary, of the pointer to its keys.
  */
 #define TYPE_DICT 264
 #define DICT_KEYS 32

@@ -22,9 +22,9 @@ enum python_keys_kind {
 struct python_keys {
 	enum python_keys_kind kind;
 	uint64_t cnt; /* number of entries, including deleted ones */
-	/* address of the pointer to the first key; the pointer to the value of this key follows */
+	/* address of the pointer to the first key; the pointer to its value comes next */
 	uint64_t first;
-	/* distance in bytes from the pointer to one key to that to the next key */
+	/* distance in bytes between the pointers to two successive keys */
 	uint64_t key_bytes;
 };
 

@@ -56,8 +56,8 @@
 
 /*
  * Limits of the search for the one class whose place in the program's source the report shows.
- * OBJECTS_PER_PLACE: this class must have grown by at least 1/OBJECTS_PER_PLACE of the number of
- * objects by which any class grew most. PLACES_MAX: maximum number of classes whose places are
+ * OBJECTS_PER_PLACE: this class must have grown by at least 1/OBJECTS_PER_PLACE of the growth, in
+ * objects, of the class that grew most. PLACES_MAX: maximum number of classes whose places are
  * read.
  */
 #define OBJECTS_PER_PLACE 8U
@@ -134,7 +134,7 @@ struct reading {
 	const struct memory *memory;
 	const struct python_layout *layout; /* NULL if lines cannot be read */
 	uint64_t now_ns;
-	/* struct container of those found in this reading, keyed by address */
+	/* struct container of each container found in this reading, keyed by its address */
 	struct hash_map containers;
 	unsigned char *pool;
 	uint64_t next; /* end of the memory that was already searched for pools */
@@ -204,8 +204,8 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 }
 
 /*
- * Returns where the objects of a class have the number and the address of their items. The items of
- * a deque are in several blocks; its address is that of the last block.
+ * Returns the offsets, in the objects of a class, of the number of items and of the address of the
+ * items. The items of a deque are in several blocks; the address is that of the last block.
  */
 static struct places places_of(const char *name, uint64_t flags)
 {
@@ -753,7 +753,8 @@ static void list_class(const struct reading *reading, const struct counted_class
 
 /*
  * Lists the classes that grew by the most bytes. Always lists the class that find_place() finds,
- * with its place; if necessary, it replaces the last class.
+ * with its place. If this class is not among those that grew most, it replaces the last class of
+ * the list.
  */
 static void list_classes(const struct reading *reading, struct python_growth *ret)
 {
@@ -824,7 +825,7 @@ static uint64_t name_deadline_ns(const struct reading *reading)
 	return deadline_ns < reading->deadline_ns ? deadline_ns : reading->deadline_ns;
 }
 
-/* Searches for names of those given containers whose names were not searched for before. */
+/* Searches for the names of those containers for which no search was made before. */
 static int name_containers(const struct reading *reading, struct container *const *containers,
 			   size_t cnt)
 {
@@ -990,9 +991,9 @@ static int count_objects(struct reading *reading)
 }
 
 /*
- * Looks for code objects that are at the address of an earlier code object. All objects with such
- * new code count as added since the first reading. Checks only code with enough objects to be
- * reported.
+ * Looks for code objects that were replaced by another code object at the same address. All objects
+ * with the new code count as added since the first reading. Checks only code with enough objects to
+ * be reported.
  */
 static void check_codes(const struct reading *reading)
 {

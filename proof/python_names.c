@@ -29,10 +29,10 @@
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 /*
- * SAME_KEYS_MAX: number of pointers to an object that are followed although the same word precedes
- * each of them in memory. Further such pointers are ignored: an object may have thousands of bound
- * methods, such as set.discard(), each with a pointer to the object after the same word. KEYS_MAX:
- * number of different words that are remembered for each object.
+ * SAME_KEYS_MAX: maximum number of pointers to one object that are followed if the same word
+ * directly precedes each of them in memory. Further pointers after this word are ignored: an object
+ * may have thousands of bound methods, such as set.discard(), each with a pointer to the object
+ * after the same word. KEYS_MAX: number of different words that are remembered for each object.
  */
 #define SAME_KEYS_MAX 4U
 #define KEYS_MAX 8U
@@ -105,8 +105,8 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 }
 
 /*
- * Counts a pointer to an object that directly follows `word` in memory. True if SAME_KEYS_MAX such
- * pointers were counted before.
+ * Counts a pointer to an object that directly follows `word` in memory. True if SAME_KEYS_MAX
+ * pointers after this word were counted before.
  */
 static bool has_enough(struct search *search, size_t object, uint64_t word)
 {

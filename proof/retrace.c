@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A place is an address to which pointers are searched for. Each step compares all words of memory
- * with all places. For each place, it keeps the words with the highest value at or below the place:
- * these are pointers to the assumed start of the block that contains the place.
+ * A place is an address in a block whose holders are searched for. Each step compares all words of
+ * memory with all places. For each place, it keeps the words with the highest value at or below the
+ * place: these are pointers to the assumed start of the block that contains the place.
  */
 #include "proof/retrace.h"
 
@@ -131,10 +131,10 @@ static bool is_in_use(const struct heap_proof *proof, uint64_t slot)
 }
 
 /*
- * Adds the word at `slot`, which may be a pointer, to the places that may be in the block that
- * begins at `word`. Goes through these places in ascending order. Stops at the first place with a
- * better pointer, i.e. one to a higher address, because all places above it have a better pointer,
- * too.
+ * Adds the word at `slot`, which may be a pointer to the start of a block, to the places that may
+ * be in this block, in ascending order. Stops at the first place with a better pointer (one to a
+ * higher address), because all places above it have a better pointer, too. Also stops at a place
+ * that already has RETRACE_SLOTS pointers to the address `word`.
  */
 static void consider(const struct round *round, struct worker *worker, enum sight_of sort,
 		     uint64_t word, uint64_t slot)

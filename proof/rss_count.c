@@ -261,9 +261,9 @@ static void count_uninherited(struct count *count)
 
 /*
  * Adds the resident bytes of each mapping, without those that were counted as pages of the heap, to
- * the sum for the kind of the mapping. If the mapping has pages of the heap, adds them to
- * RSS_MAPPED instead. If more pages of the heap were counted than the kernel reports as resident,
- * subtracts the excess from RSS_LIVE.
+ * the sum for the kind of the mapping; to RSS_MAPPED if the mapping has pages of the heap. If more
+ * pages of the heap were counted than the kernel reports as resident, subtracts the excess from
+ * RSS_LIVE.
  */
 static void count_rest(struct count *count)
 {

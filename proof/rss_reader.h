@@ -26,8 +26,8 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
  * these blocks are known. counts_objects: true to also find Python's growing classes and
  * containers, which only works if no other process is read between two readings of this one. copy:
  * pid of a copy of the process, which does not run, 0 if there is none. The heap is read from the
- * copy, so the copy must exist until rss_take() returns the result. Call rss_take() before reading
- * another process. Returns 0 or an errno of rss_read().
+ * copy, so the caller must keep the copy until rss_take() returns the result. Call rss_take()
+ * before reading another process. Returns 0 or an errno of rss_read().
  */
 int rss_begin(const struct process_tally *tally, const struct heap *heap, bool counts_objects,
 	      pid_t copy, uint64_t deadline_ns);

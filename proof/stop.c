@@ -145,7 +145,7 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 	return err;
 }
 
-/* False if threads came or went, or a sleeping thread has run. */
+/* True if no thread came or went, and no sleeping thread has run. */
 static bool stayed_idle(const struct stop *stop, const struct live_threads *now)
 {
 	if (stop->seen.cnt != now->cnt)

@@ -53,8 +53,8 @@ int stopped_threads_wait(struct stopped_threads *stopped, uint64_t deadline_ns);
 struct stopped_thread *stopped_threads_find(const struct stopped_threads *stopped, pid_t tid);
 
 /*
- * Resumes the threads that have stopped. before: records of the threads that were made during the
- * stop, or NULL. False if some threads have not stopped yet; then call again soon.
+ * Resumes the threads that have stopped. before: thread records made during the stop, or NULL.
+ * False if some threads have not stopped yet; then call again soon.
  */
 bool stopped_threads_resume(struct stopped_threads *stopped, const struct live_threads *before);
 
