@@ -49,7 +49,7 @@ struct read_peak_site {
 /* The chain of holders of a site's blocks in the current snapshot. */
 struct read_chain {
 	size_t site;
-	/* the holders; their field `site` is only set when the snapshot is made, from `sites` */
+	/* the holders; their field `site` is filled in from `sites` when the snapshot is made */
 	struct holder *holders;
 	/* Number of each holder's site, plus 1; 0 if the holder has no site. */
 	size_t *sites;
@@ -95,7 +95,7 @@ struct recording {
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
 	struct python_growth python;
-	bool has_python; /* the current snapshot has the growth of Python's objects */
+	bool has_python; /* true if the current snapshot has the growth of Python's objects */
 	struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
 	size_t growth_cnt;
 	struct moments earlier;

@@ -86,8 +86,8 @@ void recorder__free(struct recorder *recorder)
 }
 
 /*
- * Returns the words of the latest recorded summary of a process. If there is none, allocates words
- * that are all 0. Returns NULL if out of memory.
+ * Returns the 64-bit words of the latest recorded summary of a process. If there is none, allocates
+ * words that are all 0. Returns NULL if out of memory.
  */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {

@@ -58,7 +58,7 @@ static int add_site(struct section_buffer *section, const struct moments *before
 	recording_birth_words(latest, words);
 	/*
 	 * If nothing was recorded for this site yet, record its classes even if all of them are
-	 * empty, so that readers know this.
+	 * empty: otherwise, readers would take them for unknown.
 	 */
 	if (!is_new && !memcmp(recorded, words, sizeof(words)))
 		return 0;

@@ -24,8 +24,9 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 }
 
 /*
- * Returns the location of a frame, NULL if the site lacks the frame. Locations are indexed like the
- * snapshot's frames. A copy of a site works, too: its `frames` points into the same array.
+ * Returns the location of a frame of a site; NULL if the site lacks the frame. A location has the
+ * same index as its frame in the snapshot's array of frames. The caller may pass a copy of the
+ * site, because the copy's `frames` points into the same array.
  */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)

@@ -113,7 +113,7 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* the snapshot was taken between two reports, and is in no report */
+	bool between; /* true if the snapshot was taken between two reports, and is in no report */
 };
 
 /* Like recording__next(), but only returns the time of the snapshot. */
