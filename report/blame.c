@@ -184,10 +184,10 @@ static bool find_call(const struct options *opts, const struct report_site *show
 }
 
 /*
- * Returns the function to blame for a stack on which no named function is the program's own. This
- * is the library function that the stripped program or the interpreter called; else the innermost
- * named function of a library or interpreter; else the program's innermost function; else the
- * innermost function.
+ * Returns the function to blame for a stack on which no named function is the program's own. It is
+ * the first of these that exists: the library function that the stripped program or the interpreter
+ * called, the innermost named function of a library or interpreter, the program's innermost
+ * function, the innermost function.
  */
 static struct stack_pos blamed_of_others(const struct options *opts,
 					 const struct report_site *shown)

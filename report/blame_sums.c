@@ -35,12 +35,12 @@
  * tracing.
  */
 struct call {
-	bool is_named; /* the name of the call's function must be looked up */
+	bool is_named; /* true if the name of the call's function is needed */
 	bool may_be_blamed;
 	bool is_main;
 	bool is_blamed;
 	bool is_spread;
-	bool is_listed;    /* one candidate replaces the sites that are assigned to the call */
+	bool is_listed;    /* true if one candidate replaces the sites assigned to the call */
 	uint64_t function; /* hash of the name and file of the call's function */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;

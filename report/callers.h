@@ -62,8 +62,8 @@ bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
  * Returns the bytes that a site or sum with the given history gained in the later part of tracing.
- * If the trend of the sum with index `sum` is that of blocks older than a certain age, counts only
- * such blocks.
+ * If only blocks older than a certain age were judged for the sum with index `sum`, counts only
+ * blocks older than that age.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

@@ -19,8 +19,8 @@
 #define LEAST_CHUNK 1024
 
 /*
- * Minimum fraction of a pool's bytes that is in chunks of the usual size. The other chunks are for
- * large requests.
+ * Minimum fraction of the chunks, in bytes, that have the usual size. Chunks for large requests may
+ * differ in size.
  */
 #define LEAST_USUAL 0.75
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chunks in which the function of a chunk pool takes memory, to hand it out in smaller blocks.
+ * Chunks: the large blocks that the function of a chunk pool allocates, and hands out in smaller
+ * pieces.
  */
 #ifndef REPORT_CHUNKS_H
 #define REPORT_CHUNKS_H

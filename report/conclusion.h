@@ -21,9 +21,8 @@ enum conclusion conclusion_of(const struct report *report);
 /* True if it is too early for a verdict. False as soon as there is a verdict on any site. */
 bool conclusion_is_early(const struct report *report);
 /*
- * True if user memory, and no other, seems to leak, and the traced processes of the leaking
- * programs have all ended. The programs may just have used the memory until they ended, as
- * compilers do.
+ * True if only user memory seems to leak, and the traced processes of the leaking programs have all
+ * ended. The programs may just have used the memory until they ended, as compilers do.
  */
 bool conclusion_grew_to_end(const struct report *report);
 /* True if all traced processes are stopped, by a signal or by a debugger. */

@@ -14,10 +14,11 @@
 #define COUNT_OTHERS UINT64_MAX
 
 struct count_row {
-	uint64_t key;   /* pid of a process, or number of a cgroup or function */
-	char *name;     /* path of a cgroup, or name of a process or function; NULL if not known */
-	bool ended;     /* the process or cgroup has ended, so its row does not change any more */
-	bool sought;    /* the name has been looked up, with or without success */
+	uint64_t key; /* pid of a process, or number of a cgroup or function */
+	char *name;   /* path of a cgroup, or name of a process or function; NULL if not known */
+	/* true if the process or cgroup has ended, so its row does not change any more */
+	bool ended;
+	bool sought;    /* true if the name has been looked up, with or without success */
 	uint64_t calls; /* calls since the last report */
 	uint64_t bytes; /* bytes requested since the last report */
 	uint64_t total_calls;

@@ -4,9 +4,10 @@
  * Between two runs, addresses and process ids are not compared. Pure arithmetic on snapshots and
  * names.
  *
- * Within one run, two sites with the same id match, and the second side names their frames. Other
- * sites match if they have the same kind, the same process and the same frames. Processes match by
- * process id within one run, and by name in two runs. Two frames match if they have the same
+ * Within one run, two sites with the same id match, and the names of their frames are those of the
+ * second side. Other sites match if they have the same kind, the same process and the same frames.
+ * Processes match by process id within one run, and by name in two runs. Two frames match if they
+ * have the same
  *	- file, function and line, if they are of a script;
  *	- offset in the file, if both files have the same build id or are of one run;
  *	- address, if they are of one run and not in a file;

@@ -83,7 +83,7 @@ static bool is_file(const char *module)
 	return module && *module != '[';
 }
 
-/* Puts a line of a script into the key. Such a line has no address, not even within one run. */
+/* Puts the line of a script into the key: frames of scripts have no address to be compared. */
 static void put_line(struct byte_buffer *key, const struct sym_frame *frame)
 {
 	put_way(key, BY_LINE);

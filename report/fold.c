@@ -175,7 +175,7 @@ static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 
 /*
  * Returns how many times in a row the stack has the sequence of `period` functions that begins at
- * `spot`; at least 1. by_line: the source lines must be the same, too.
+ * `spot`; at least 1. If by_line is true, the source lines must also be equal.
  */
 static size_t times_of(const struct fold *fold, struct spot spot, size_t period, bool by_line)
 {

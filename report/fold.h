@@ -20,7 +20,7 @@ struct spot {
 struct recursion {
 	size_t period; /* number of functions in the cycle; 0 if there is no recursion */
 	size_t times;  /* number of times that the cycle appears in a row */
-	/* The cycles have the same functions, but not the same source lines. */
+	/* True if the cycles have the same functions, but not the same source lines. */
 	bool varied;
 };
 
@@ -35,8 +35,10 @@ struct fold {
 	 * NULL if the item is not a run of functions from one file.
 	 */
 	const char *inside;
-	bool nameless; /* the current item is a run of a file's functions that have no names */
-	bool repeats;  /* the current item stands for repetitions of the functions before it */
+	/* true if the current item is a run of a file's functions that have no names */
+	bool nameless;
+	/* true if the current item stands for repetitions of the functions before it */
+	bool repeats;
 	size_t cnt;
 	/* The recursion that the current item belongs to; its period is 0 if there is none. */
 	struct recursion recursion;
@@ -52,7 +54,7 @@ struct fold {
 	 * standard library may be folded; otherwise NULL.
 	 */
 	const char *interpreter;
-	bool scripted; /* the walk has passed a function of a script */
+	bool scripted; /* true if the walk has passed a function of a script */
 	/* Number of functions that are still to be walked in the first cycle of `recursion`. */
 	size_t unique;
 };
@@ -71,7 +73,8 @@ bool fold_next(struct fold *fold);
 size_t fold_start(const struct report_site *shown);
 
 /*
- * True if both stacks have recursions, and the stacks differ only in how often these are repeated.
+ * True if both stacks have recursions, and the stacks differ only in how often the cycles are
+ * repeated.
  */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 

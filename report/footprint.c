@@ -193,8 +193,8 @@ static double kept(const struct rss_pasts *pasts, const struct process *process,
 }
 
 /*
- * Returns by how many bytes traced blocks have grown. If the largest block that is too young for
- * the report grows, it is included.
+ * Returns by how many bytes traced blocks have grown. Includes the growth of the largest block that
+ * is too young for the report, if this block grows.
  */
 static double traced_gain(const struct growth *series, uint64_t since_ns)
 {

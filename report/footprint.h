@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds growth of a process's footprint that is not explained by traced blocks, nor by free memory
- * that the allocator keeps. The footprint is a set of totals of a process, such as resident bytes
- * and open descriptors. While there is such growth, the message "nothing seems to leak" would be
- * wrong. Rates are per second.
+ * Finds growth of a process's footprint that neither traced blocks nor free memory that the
+ * allocator keeps can explain. The footprint is a set of totals of a process, such as resident
+ * bytes and open descriptors. While there is such growth, the message "nothing seems to leak" would
+ * be wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -24,14 +24,14 @@ struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
 	/*
-	 * Growth of a process's resident anonymous memory that traced blocks explain, with or
-	 * without the free memory in the allocator. If there is such growth in several processes,
-	 * the fastest; if in none, `process` is NULL.
+	 * The fastest growth of a process's resident anonymous memory that traced blocks explain,
+	 * alone or together with the free memory in the allocator. `process` is NULL if no process
+	 * has such growth.
 	 */
 	struct untraced_growth explained;
 	/*
-	 * Growth of FOOTPRINT_TOO_YOUNG. If it grows in several processes, the fastest growth; if
-	 * it grows in none, `process` is NULL.
+	 * The fastest growth of FOOTPRINT_TOO_YOUNG in a process. `process` is NULL if it grows in
+	 * no process.
 	 */
 	struct untraced_growth too_young;
 	/*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the texts that describe holders. */
+/* Describes in words where the pointers to blocks are stored (holders). */
 #include "report/held_by.h"
 
 #include <errno.h>

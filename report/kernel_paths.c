@@ -126,15 +126,17 @@ struct rate {
 
 /* Facts about a path. */
 struct facts {
-	bool is_attached; /* its blocks are attached to other objects: see is_attached() */
-	bool is_doubtful; /* its growth alone says little: it is attached, or site_is_doubtful() */
-	bool is_assigned; /* its `blamed` or `objects` is set, or it is excluded */
+	bool is_attached; /* true if its blocks are attached to other objects: see is_attached() */
+	/* true if is_attached or site_is_doubtful() is true: its growth alone says little */
+	bool is_doubtful;
+	/* true if `blamed` or `objects` of the path is set, or if the path is excluded */
+	bool is_assigned;
 };
 
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	struct facts *facts; /* facts about each path */
+	struct facts *facts; /* facts[i] belongs to paths[i] */
 };
 
 static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
@@ -293,8 +295,9 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 }
 
 /*
- * True if a path is not doubtful, or if it may be a companion: it has an owner or its blocks are
- * attached to other objects, and it grows by at most MOST_BLOCKS times `most` blocks per second.
+ * True if a path is not doubtful, or if it may be a companion. A companion has an owner, or its
+ * blocks are attached to other objects; and it grows by at most MOST_BLOCKS times `most` blocks per
+ * second.
  */
 static bool may_join(const struct kernel_paths *all, size_t path, double most)
 {

@@ -14,8 +14,9 @@ struct largest_sites {
 };
 
 /*
- * Lists at most `max` sites. Ignores reserved address space and the stacks of threads, which are
- * not memory that a program asked for. Returns 0 or -ENOMEM.
+ * Lists, for each process, the site that has its largest block; at most `max` sites. Ignores
+ * reserved address space and the stacks of threads, which are not memory that a program asked for.
+ * Returns 0 or -ENOMEM.
  */
 int largest_sites_init(const struct snapshot *snap, size_t max, struct largest_sites *ret);
 void largest_sites_deinit(struct largest_sites *largest);

@@ -7,8 +7,8 @@
 #include "report/report_site.h"
 
 /*
- * Looks up the names of a site's frames, and blames a function. `symbols` must have prepared the
- * site. `opts` may be NULL.
+ * Looks up the names of a site's frames, and blames a function. The caller must have called
+ * symbols->prepare() for the site. `opts` may be NULL.
  */
 void report_site_name(const struct options *opts, struct symbol_backend *symbols,
 		      struct report_site *shown);

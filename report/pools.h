@@ -16,14 +16,14 @@ struct pool {
 	/* sum over all sites of the pool, but with the stack of the pool's largest site */
 	struct site sum;
 	const struct runtime_objects *objects;
-	bool in_steps;       /* the pool has mappings, and not only heap blocks */
+	bool in_steps;       /* true if the pool has mappings, not only heap blocks */
 	uint64_t step_bytes; /* size of the pool's largest block */
 };
 
 struct pools {
 	struct pool *pools;
 	size_t cnt;
-	bool *is_in_pool;      /* one flag for each site of the snapshot: the site is in a pool */
+	bool *is_in_pool;      /* for each site of the snapshot, true if the site is in a pool */
 	struct growth *growth; /* growth of each pool */
 };
 

@@ -14,7 +14,10 @@ struct process_rss {
 
 struct processes_rss {
 	size_t living; /* number of living processes */
-	/* The processes whose memory is known, the largest first; none if there is only one. */
+	/*
+	 * The processes whose memory is known, the largest first; none if fewer than two processes
+	 * are living.
+	 */
 	struct process_rss items[RSS_PROCESSES_MAX];
 	size_t cnt;
 };

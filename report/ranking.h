@@ -44,8 +44,8 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
 /*
- * Forgets the sites that were not in the latest snapshot. For sites that never come back once they
- * are missing.
+ * Forgets the sites that were not in the latest snapshot. Meant for sites that never come back once
+ * they are missing.
  */
 void ranking__forget_absent(struct ranking *ranking);
 

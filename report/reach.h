@@ -64,7 +64,8 @@ struct holder {
 	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
 	 */
 	const char *path;
-	bool is_likely; /* some links of the chain of holders were inferred; set only in the root */
+	/* true if some links of the chain of holders were inferred; set only in the root */
+	bool is_likely;
 	/*
 	 * Text that describes the holder, if it is not a block and is from a recording; else NULL.
 	 */
@@ -92,7 +93,7 @@ struct site_reach {
 	 */
 	const struct holder *held_by;
 	size_t held_by_cnt;
-	bool proved; /* the proof covers the heap of the site's process */
+	bool proved; /* true if the proof covers the heap of the site's process */
 };
 
 /* Facts about the proof behind a report. */

@@ -144,7 +144,7 @@ struct report {
 	 * Index of the first shown site that is runtime initialisation; all later sites are, too.
 	 */
 	size_t runtime_init_from;
-	bool only_runtime_init; /* all outstanding sites are runtime initialisation */
+	bool only_runtime_init; /* true if all outstanding sites are runtime initialisation */
 	/*
 	 * A pool of a language runtime for which pool_is_unclear() is true; NULL if there is none.
 	 */
@@ -164,10 +164,11 @@ struct report {
 	/* Resident memory, summed over the latest reading of each living process; may be all 0. */
 	struct rss latest_rss;
 	struct processes_rss processes_rss; /* resident memory of several processes */
-	bool by_pin;     /* sites are sorted by the memory that they pin, if `has_pinned` */
-	bool has_pinned; /* some sites are known to pin memory */
-	bool has_older;  /* --older is given and is not 0 */
-	bool any_age;    /* --older is 0 */
+	/* true if sites are sorted by pinned memory, provided that has_pinned is true */
+	bool by_pin;
+	bool has_pinned; /* true if some sites are known to pin memory */
+	bool has_older;  /* true if --older is given and is not 0 */
+	bool any_age;    /* true if --older is 0 */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;
@@ -178,10 +179,12 @@ struct report {
 	bool show_stats;
 	bool show_summary;
 	bool show_why;
-	bool can_list_all; /* with --why, the report lists all suspects */
-	bool propose;      /* propose suppressions */
+	bool can_list_all; /* true if the report lists all suspects with --why */
+	bool propose;      /* true if the report proposes suppressions */
 	bool final;
-	/* The report is made from a recording, so a thread without a name need not have ended. */
+	/*
+	 * True if the report is made from a recording: a thread without a name need not have ended.
+	 */
 	bool recorded;
 	bool all_frames;
 	bool colour;
@@ -209,8 +212,9 @@ struct report {
 
 /*
  * Makes a report without groups. `growth` has one entry for each site of snap. `symbols` names
- * frames until deadline_ns (CLOCK_MONOTONIC); a frame that has no name by then may get one in the
- * next report. The report points into snap, which must outlive it. Returns 0 or -ENOMEM.
+ * frames until deadline_ns (CLOCK_MONOTONIC); a frame that has no name by then may get a name in
+ * the next report. The report points into snap, which must outlive the report. Returns 0 or
+ * -ENOMEM.
  */
 int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,

@@ -37,7 +37,10 @@ struct report_site {
 	/* History of the site; NULL if there are no earlier snapshots. */
 	const struct site_history *history;
 	const struct sym_location **locations; /* locations of the frames; entries may be NULL */
-	/* The site is runtime initialisation (runtime_init.h). Not set if sites are grouped. */
+	/*
+	 * True if the site is runtime initialisation (runtime_init.h). Never true if sites are
+	 * grouped.
+	 */
 	bool runtime_init;
 	struct program program; /* the traced program, as found on the stack */
 	size_t first_frame;     /* innermost frame outside the allocator */
@@ -45,19 +48,19 @@ struct report_site {
 	size_t blamed_from;     /* frames with a lower index are not blamed */
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
 	/*
-	 * A language runtime took the memory for a pool of its own: blame the runtime, or a
-	 * function of a script, but no other caller of the runtime.
+	 * True if a language runtime took the memory for a pool of its own: then blame the runtime,
+	 * or a function of a script, but no other caller of the runtime.
 	 */
 	bool in_pool;
 	enum common_callers common_callers;
-	bool is_excluded;         /* the site grows, but must not become a suspect */
+	bool is_excluded;         /* true if the site grows, but must not become a suspect */
 	struct chunks chunks;     /* chunks, if the function at `blamed_from` has a chunk pool */
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called to allocate */
 	bool has_through;
 	/* The objects that a language runtime keeps in the blocks; NULL if not known. */
 	const struct runtime_objects *objects;
-	bool settling; /* the site may stop growing soon, so it is no suspect yet */
+	bool settling; /* true if the site may stop growing soon; it is no suspect yet */
 	/* texts for the chain of pointers that keeps the blocks reachable, root first */
 	char **held_by;
 	size_t held_by_cnt;

@@ -11,8 +11,8 @@
 /* Reports mention huge pages if these are more than 1/HUGE_PART of resident memory. */
 #define HUGE_PART 10
 /*
- * The allocator is blamed for large resident memory if it keeps more free memory than is in live
- * blocks, and at least 1/BLAMED_PART of resident memory.
+ * The allocator is blamed for large resident memory if the free memory that it keeps is larger than
+ * all live blocks together, and at least 1/BLAMED_PART of resident memory.
  */
 #define BLAMED_PART 3
 

@@ -37,13 +37,16 @@ enum rss_allocator {
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
 	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
-	/* Counted arenas that changed during counting, so that their bytes are approximate. */
+	/*
+	 * Number of counted arenas that changed during counting, so that their bytes are
+	 * approximate.
+	 */
 	uint64_t torn_arenas;
-	/* Glibc arenas that were inconsistent; see RSS_UNREAD. */
+	/* Number of glibc arenas that were inconsistent; see RSS_UNREAD. */
 	uint64_t skipped_arenas;
 	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
-	bool has_blocks;              /* `outside` and `older` are known */
+	bool has_blocks;              /* true if `outside` and `older` are known */
 	/* Part of RSS_MAPPED that consists of tracked blocks outside of glibc's heap. */
 	uint64_t outside;
 	/*

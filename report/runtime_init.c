@@ -25,7 +25,7 @@
 static const struct runtime_init_name {
 	const char *name;
 	uint64_t most;
-	bool is_public; /* the name is reserved for the library even without underscores */
+	bool is_public; /* true if the name is reserved even without underscores */
 } runtime_init_names[] = {
 	{"IO_file_doallocate", 3, false}, /* stdin, stdout and stderr, which are never closed */
 	{"IO_wfile_doallocate", 3, false},

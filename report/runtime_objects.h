@@ -22,16 +22,19 @@ struct runtime_objects {
 	 * applies to all.
 	 */
 	const char *before;
-	/* The runtime is a library that any program can load, and runs no scripts itself. */
+	/*
+	 * True if the runtime is a library that any program can load, and runs no scripts itself.
+	 */
 	bool is_library;
 	/*
-	 * If the runtime is the executable of a process, the process's heap blocks are added to the
-	 * runtime's pool (pools.h).
+	 * True if the runtime allocates heap blocks for objects of scripts. If such a runtime is
+	 * the executable of a process, the process's heap blocks are added to the runtime's pool
+	 * (pools.h).
 	 */
 	bool has_blocks;
 	/*
 	 * If not NULL, the description applies only to blocks that functions with one of these
-	 * prefixes take.
+	 * prefixes allocate.
 	 */
 	const char *const *functions;
 };
@@ -43,14 +46,14 @@ struct runtime_objects {
 const struct runtime_objects *runtime_objects_of(const char *module);
 
 /*
- * Returns the kind of objects for which the function `symbol` of a runtime takes blocks; NULL if
- * not known.
+ * Returns the kind of objects for which the function `symbol` of a runtime allocates blocks; NULL
+ * if not known.
  */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
 /*
- * True if a runtime takes a heap block for each object of its scripts, or for each object of some
- * kinds.
+ * True if a runtime allocates a heap block for each object of its scripts, or for each object of
+ * some kinds.
  */
 bool runtime_has_blocks(const char *module);
 

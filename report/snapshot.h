@@ -54,11 +54,11 @@ struct site_origin {
 	/* Pid of the process that owns most of the blocks; 0 if not known. */
 	pid_t owner_pid;
 	const char *owner_comm; /* name of the owner; NULL if not known */
-	bool interrupt;         /* all blocks were allocated in interrupt context */
+	bool interrupt;         /* true if all blocks were allocated in interrupt context */
 	/* Name of the slab cache; NULL if not known, or if the memory is from no slab cache. */
 	const char *cache;
 	bool several_caches;
-	bool reclaimable; /* the kernel can reclaim the memory */
+	bool reclaimable; /* true if the kernel can reclaim the memory */
 	/*
 	 * Maximum number of blocks that may have been freed without an event, computed from the
 	 * slab cache's size.
@@ -74,8 +74,11 @@ struct block {
 	uint64_t sampled_size;
 	uint64_t age_ns;
 	pid_t tid;
-	bool inherited; /* the block is a forked child's copy of a block of its parent */
-	/* the program reallocated the block after the proof had taken its picture of the memory */
+	bool inherited; /* true if the block is a forked child's copy of a block of its parent */
+	/*
+	 * true if the program reallocated the block after the proof had taken its picture of the
+	 * memory
+	 */
 	bool moved;
 };
 
@@ -190,9 +193,12 @@ enum footprint_part {
 
 struct footprint {
 	bool is_known;
-	/* the process is stopped, by a signal or by a process that traces it, such as a debugger */
+	/*
+	 * true if the process is stopped, by a signal or by a process that traces it, such as a
+	 * debugger
+	 */
 	bool is_stopped;
-	bool has_traced_children; /* FOOTPRINT_CHILDREN includes traced children (-f) */
+	bool has_traced_children; /* true if FOOTPRINT_CHILDREN includes traced children (-f) */
 	uint64_t parts[FOOTPRINT_CNT];
 };
 
@@ -210,12 +216,12 @@ struct process_tally {
 	/* Version of CPython as in Py_Version; 0 if the process runs no readable scripts. */
 	uint32_t python;
 	/*
-	 * The process ended since the last report. Set only with --all-processes, --comm or
+	 * True if the process ended since the last report. Set only with --all-processes, --comm or
 	 * --cgroup.
 	 */
 	bool ended;
 	/*
-	 * The process ended, and this report still shows its memory. Set only without
+	 * True if the process ended, and this report still shows its memory. Set only without
 	 * --all-processes, --comm and --cgroup.
 	 */
 	bool ended_here;
@@ -243,7 +249,7 @@ struct heap {
  * descriptors that were closed without an event.
  */
 struct descriptor_facts {
-	bool are_traced; /* --fds is in effect: every block is a descriptor */
+	bool are_traced; /* true if --fds is in effect: every block is a descriptor */
 	uint64_t older;  /* descriptors that were open when tracing began */
 	uint64_t missed; /* descriptors opened in a way that is not traced */
 	/* Tracked descriptors that were closed without an event; they are not reported. */
@@ -266,10 +272,11 @@ struct kernel_memory {
 
 /* Facts about the run that made a snapshot. Verdicts depend on them. */
 struct run_facts {
-	/* The processes are assumed to have finished their start-up before tracing (-p). */
+	/* True if the processes are assumed to have finished their start-up before tracing (-p). */
 	bool had_begun;
-	bool was_young;        /* a -p process was younger than RUN_YOUNG_NS when tracing began */
-	bool has_size_filters; /* blocks are left out because of their size */
+	/* true if a -p process was younger than RUN_YOUNG_NS when tracing began */
+	bool was_young;
+	bool has_size_filters; /* true if blocks are left out because of their size */
 };
 
 struct snapshot {
@@ -278,7 +285,7 @@ struct snapshot {
 	uint64_t t0_ns;      /* when reading of the block tables began */
 	uint64_t walk_ns;    /* time that reading of the block tables took */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
-	bool between; /* the snapshot was taken between two reports, and only verdicts use it */
+	bool between; /* true if the snapshot was taken between two reports; only verdicts use it */
 	/*
 	 * Times that divide the classes of site.births, counted from the start of tracing; often
 	 * none.
@@ -333,7 +340,7 @@ struct snapshot {
 	 */
 	const struct kernel_growth *kernel_growths;
 	size_t kernel_growth_cnt;
-	bool frees_hidden; /* some kind of free cannot be traced on this kernel */
+	bool frees_hidden; /* true if some kind of free cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;
 	const struct peak *peak; /* memory at the peak; NULL if not requested */

@@ -26,7 +26,7 @@ struct fill {
 };
 
 struct stats {
-	bool known; /* the address space is traced */
+	bool known; /* true if the address space is traced */
 	uint64_t calls;
 	uint64_t calls_of[FAMILY_CNT]; /* calls by family; counted for user space only */
 	uint64_t failed;

@@ -214,8 +214,8 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 
 /*
  * Returns the sum of a site's hanging blocks (struct hanging_sum) that are reachable only from
- * suppressed blocks. Such blocks are suppressed, too, so they are added to the sums of the patterns
- * that suppress them. If there are any, sets *ret_sum to the sum of one of these patterns.
+ * suppressed blocks. These hanging blocks are suppressed, too: adds them to the sums of the
+ * patterns that match. If there are any, sets *ret_sum to the sum of one of these patterns.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)

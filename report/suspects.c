@@ -24,8 +24,8 @@
  */
 #define TRIFLE 0.001
 /*
- * A suspect is slight if it has less than this fraction of the growth of another suspect of its
- * program.
+ * A suspect is slight if its growth is less than this fraction of the growth of another suspect of
+ * its program, or of another kernel suspect for a kernel suspect.
  */
 #define SLIGHT 0.01
 #define SECONDS_OF_DAY 86400.0
@@ -135,7 +135,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* True if no path before paths[at] is of the same suspect and the same process. */
+/* True if no path before paths[at] belongs to the same suspect and the same process. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -217,8 +217,8 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 }
 
 /*
- * True for a kernel suspect that has less than a thousandth of the growth of all kernel sites
- * together, including the growth of caches.
+ * True for a kernel suspect that accounts for less than a thousandth of the growth of all kernel
+ * sites, including caches.
  */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {

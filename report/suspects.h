@@ -16,11 +16,14 @@ struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
 	size_t companion_cnt;   /* number of paths that are companions (kernel_paths.h) */
-	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* the instances of the template have different callers */
-	/* gets no line in the report: another suspect of its program grows far faster */
+	bool has_instances;     /* true if the blamed functions are instances of one template */
+	bool has_other_callers; /* true if the instances of the template have different callers */
+	/*
+	 * true if the suspect gets no line in the report: another suspect of its program grows far
+	 * faster
+	 */
 	bool is_slight;
-	bool has_other_owners; /* the kernel memory of the paths has several owners */
+	bool has_other_owners; /* true if the kernel memory of the paths has several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
@@ -31,7 +34,8 @@ struct suspect {
 	/*
 	 * in_pools and holder are set only if the memory consists of objects of a language runtime.
 	 */
-	bool in_pools;      /* the runtime takes memory in large steps and hands it out itself */
+	/* true if the runtime allocates in large steps and hands the memory out itself */
+	bool in_pools;
 	const char *holder; /* script variable that holds most objects; NULL if not known */
 };
 
@@ -39,8 +43,8 @@ struct suspect {
 struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
-	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* the instances of the template have different callers */
+	bool has_instances;     /* true if the blamed functions are instances of one template */
+	bool has_other_callers; /* true if the instances of the template have different callers */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
@@ -60,7 +64,8 @@ struct trifle_scale {
 	double untraced_per_s; /* growth of untraced memory, in bytes per second */
 	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes per second */
 	/*
-	 * If at least one suspect is not tiny, report the tiny ones as well. Mark none as slight.
+	 * True if tiny suspects are also reported, provided that one suspect is not tiny. Then no
+	 * suspect is marked as slight.
 	 */
 	bool wants_all;
 };

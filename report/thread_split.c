@@ -152,8 +152,8 @@ static size_t count_runs(const struct split *split)
 }
 
 /*
- * Makes one site for each site and thread. If the snapshot has `births`, stores those of the new
- * sites in the array `births`.
+ * Makes a new site for each thread that has blocks of a site. If the sites of the snapshot have
+ * births, stores the births of the new sites in the array `births`.
  */
 static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t cnt,
 			       struct ages *births)

@@ -18,8 +18,8 @@ struct tracing_cost {
 	 */
 	uint64_t trap_ns;
 	/*
-	 * The probes took more than `ns`, because calls that the kernel single-steps cost more than
-	 * the measured calls.
+	 * True if the probes took more than `ns`, because calls that the kernel single-steps cost
+	 * more than the measured calls.
 	 */
 	bool is_least;
 };
@@ -33,8 +33,8 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 double tracing_cost_share(const struct tracing_cost *cost);
 
 /*
- * Returns the lowest share of CPU time, from 0 to 1, to which sampling could reduce the cost of the
- * probes.
+ * Returns the lowest fraction of the processes' CPU time, from 0 to 1, to which sampling could
+ * reduce the cost of the probes.
  */
 double tracing_cost_least_share(const struct tracing_cost *cost);
 

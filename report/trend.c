@@ -67,10 +67,10 @@
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
- * Maximum number of freed blocks, as a fraction of the blocks by which a site grew; maximum fall of
- * a site, as a fraction of its rise or of its maximum. If more is freed, the blocks may be
- * temporary, with lifetimes that vary by orders of magnitude: of such blocks that reach any age t,
- * about half are freed before they reach the age 2t.
+ * Maximum number of freed blocks, as a fraction of the blocks by which a site grew. Also the
+ * maximum fall of a site, as a fraction of its rise or of its maximum. Above this limit, the blocks
+ * may be temporary, with lifetimes that vary by orders of magnitude: half of the blocks that reach
+ * an age t are freed before the age 2t.
  */
 #define MOST_FREED 0.125
 /*
@@ -80,9 +80,9 @@
  */
 #define LONG_LIFE_S 3600.0
 /*
- * Minimum number of rises for the conclusion that blocks which replace each other are one growing
- * buffer. If the sizes of the blocks are random, the probability of 7 rises in a row is 1/8! =
- * 1/40320.
+ * Blocks that replace each other count as one growing buffer if their bytes rose at least this
+ * number of times. If the sizes of the blocks are random, the probability of 7 rises in a row is
+ * 1/8! = 1/40320.
  */
 #define REPLACED_RISES 7
 /*
@@ -103,8 +103,9 @@
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Used instead of FALLS if frees of blocks from before tracing have been subtracted from the growth
- * of the whole. It is less than FALLS, because growth that only replaces freed blocks is no leak.
+ * Factor that replaces FALLS if frees of blocks from before tracing have been subtracted from the
+ * growth of the whole. It is less than FALLS, because growth that only replaces freed blocks is no
+ * leak.
  */
 #define NET_FALLS 2
 /*
@@ -421,8 +422,8 @@ static double lately(const struct series *series, size_t first, size_t late)
 }
 
 /*
- * Returns the reason why a series does not grow in the window; OBJECTION_NONE if it grows. Ignores
- * frees and the rest of the process.
+ * Returns the reason why a series does not grow in the window; OBJECTION_NONE if it grows.
+ * Considers neither frees nor the other sites of the process.
  */
 static enum objection object(const struct series *series, const struct series *window,
 			     const struct finding *found)
@@ -577,7 +578,7 @@ static double net_blocks_of(const struct history_point *point, size_t span)
 struct amount {
 	amount_fn *of;
 	size_t span;
-	bool is_net; /* frees of blocks from before tracing are subtracted */
+	bool is_net; /* true if frees of blocks from before tracing are subtracted */
 };
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
@@ -590,7 +591,8 @@ static double change(const struct site_history *history, size_t since, struct am
 
 /*
  * True if, since a point, a whole (site or process) has grown at least LEAST_SHARE times as much as
- * a part of its blocks. Allows for falls of the whole, the largest of which is `fall`.
+ * a part of its blocks. `fall` is the largest fall of the whole, for which the comparison allows
+ * (see FALLS). Also true if `fall` is at least the growth of the part.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)

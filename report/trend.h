@@ -137,11 +137,13 @@ struct trend {
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
-	/* The site grows, but its blocks may just replace freed blocks from before tracing. */
+	/*
+	 * True if the site grows, but its blocks may just replace freed blocks from before tracing.
+	 */
 	bool undecided;
 	/*
-	 * The site does not count as growing yet, but it is too early to rule out a leak: the next
-	 * step of its growth may still come, or it grows although it frees blocks.
+	 * True if the site does not count as growing yet, but it is too early to rule out a leak:
+	 * the next step of its growth may still come, or it grows although it frees blocks.
 	 */
 	bool pending;
 };
