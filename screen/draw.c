@@ -163,7 +163,7 @@ struct chart {
 	const uint64_t *values;
 	size_t cnt;
 	uint64_t least;   /* value that has the lowest bar, which is one eighth of a line high */
-	bool leaves_gaps; /* values of 0 have no bar at all */
+	bool leaves_gaps; /* true if values of 0 have no bar at all */
 };
 
 static struct chart chart_of(const uint64_t *values, size_t cnt)
@@ -391,8 +391,9 @@ static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 7, 10, 0};
 #define SHARE_WIDTH 5
 
 /*
- * Terminal column at which each column of the list starts; -1 for a column that does not fit. SHARE
- * is no enum screen_column, because sorting by it would be the same as sorting by bytes.
+ * Terminal column at which each column of the list starts; -1 for a column that does not fit. There
+ * is no enum screen_column for the share, because sorting by it would be the same as sorting by
+ * bytes.
  */
 struct layout {
 	int x[COLUMN_CNT];
@@ -614,8 +615,8 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 }
 
 /*
- * Draws a text with long lines wrapped, but not its first `from` lines. Advances *y to the line
- * below. Returns the number of lines of the whole text.
+ * Draws a text with long lines wrapped. Skips the first `from` of the resulting lines. Advances *y
+ * to the line below. Returns the number of lines of the whole text.
  */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {

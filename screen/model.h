@@ -71,16 +71,18 @@ struct model {
 	struct shown_report *shown;  /* report that is shown; NULL before the first report */
 	struct shown_report *newest; /* while paused: the latest report; NULL if there is none */
 	bool paused;
-	bool ended;    /* there will be no more reports */
-	bool recorded; /* the reports are those of a recording, and the user can move among them */
+	bool ended; /* true if there will be no more reports */
+	/* true if the reports are those of a recording, and the user can move among them */
+	bool recorded;
 	size_t moment, wanted_moment, moment_cnt;
 
 	enum screen_view view;
 	enum screen_column sort;
 	bool inverted;
 	char filter[FILTER_SIZE];
-	bool is_typing;  /* the user is typing the filter */
-	bool is_jumping; /* the user is typing the number of a recorded report to jump to */
+	bool is_typing; /* true while the user is typing the filter */
+	/* true while the user is typing the number of a recorded report to jump to */
+	bool is_jumping;
 	size_t typed_moment;
 	enum screen_page page;
 	/*

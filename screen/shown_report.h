@@ -16,7 +16,7 @@ struct screen_line {
 	const char *text;
 	const char *file; /* source path from DWARF; NULL if unknown */
 	unsigned int line;
-	bool found; /* matches the filter; set by the model */
+	bool found; /* true if the function matches the filter; set by the model */
 };
 
 struct screen_thread {
@@ -40,7 +40,8 @@ struct screen_row {
 	uint64_t newest_ns;
 	uint32_t ages[AGE_CLASS_CNT]; /* number of blocks in each age class, as in struct ages */
 	uint64_t spark[SPARK_CNT];
-	bool has_past; /* the row has a history: bytes_per_s, spark and the trend are known */
+	/* true if the row has a history: bytes_per_s, spark and the trend are known */
+	bool has_past;
 	bool suspect;
 	bool runtime_init;
 	enum tendency tendency;
@@ -82,8 +83,9 @@ struct shown_report {
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	uint64_t peak_bytes;     /* largest outstanding bytes in any report since the baseline */
-	double bytes_per_s;      /* growth over `past`; NAN if not known */
+	/* maximum of the outstanding bytes in all reports since the baseline */
+	uint64_t peak_bytes;
+	double bytes_per_s;      /* growth rate over the time of `past`; NAN if not known */
 	uint64_t lost;           /* number of different kinds of losses (enum loss) that occurred */
 	uint64_t lost_events;    /* number of losses of all kinds */
 	struct screen_load load; /* not copied from the report: set by the caller */

@@ -30,7 +30,7 @@ void terminal_mouse(bool on);
 /* The line that was clicked with the mouse. */
 struct terminal_point {
 	int y;
-	bool again; /* the click was a double click */
+	bool again; /* true if the click was a double click */
 };
 
 /*
