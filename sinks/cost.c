@@ -3,8 +3,8 @@
 #include "sinks/cost.h"
 
 /*
- * Minimum share of the traced processes' CPU time at which the report suggests how to lower the
- * cost
+ * Cost of tracing, as a share of the traced processes' CPU time, above which the report suggests
+ * ways to lower it
  */
 #define MUCH 0.2
 
@@ -14,8 +14,9 @@ static unsigned int percent(double share)
 }
 
 /*
- * Suggests ways to lower the cost of tracing. Sampling avoids most of the cost, except that of the
- * trap at the entry of each call: the percentage written is the cost of these traps alone.
+ * Suggests ways to lower the cost of tracing. Sampling avoids most of the cost, but not the trap at
+ * the entry of each call. So the percentage written for --sample-bytes is the cost of these traps
+ * alone.
  */
 static void write_ways_out(const struct text_part *part)
 {

@@ -28,15 +28,12 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum number of blocks in the file: the sum, over all sites, of the largest number of blocks
- * that a site ever has. This limits the file to a few hundred kilobytes.
+ * Maximum number of blocks in the file, where each site counts with the largest number of blocks
+ * that it ever has. This limits the file to a few hundred kilobytes.
  */
 #define MAX_BLOCKS 100000
 
-/*
- * A number of blocks of a site that have the same size. In the file, they are allocated at the same
- * time.
- */
+/* Blocks of a site that have the same size and, in the file, are allocated at the same time. */
 struct batch {
 	uint64_t size;
 	size_t allocation;
@@ -47,7 +44,7 @@ struct batch {
 struct site_output {
 	const struct report_site *shown;
 	size_t trace;
-	uint64_t unit; /* number of the site's blocks for which one block of the file stands */
+	uint64_t unit; /* number of real blocks that one block of the file stands for */
 	uint64_t bytes;
 	uint64_t blocks;
 	struct batch *batches;
@@ -181,8 +178,8 @@ static int by_time(const void *left, const void *right)
 }
 
 /*
- * Writes frees of the site's blocks until allocations alone can bring the site to the totals of the
- * event. Frees the blocks that were written last first.
+ * Writes frees of the site's blocks until the site can reach the totals of the event by allocations
+ * alone. The block that was written last is freed first.
  */
 static void write_frees(struct heaptrack_file *file, const struct event *event)
 {

@@ -17,18 +17,18 @@ struct heaptrack_names {
 	struct intern strings;
 	struct intern codes;
 	struct intern traces;
-	bool failed; /* memory has run out, and all later results are invalid */
+	bool failed; /* true if memory has run out; all later results are then invalid */
 };
 
 /*
- * Returns the number of the stack that has one more call than the stack `parent`: the call at
- * `frame`, with all functions inlined there.
+ * Returns the number of the stack that consists of the stack `parent` and one more call: the call
+ * at `frame`, with all functions inlined there.
  */
 size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t frame,
 		      const struct sym_location *location);
 /*
- * Returns the number of the stack that has one more function than the stack `parent`: a made-up
- * one, whose name is a formatted remark.
+ * Returns the number of the stack that consists of the stack `parent` and a made-up function, whose
+ * name is a formatted remark.
  */
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);

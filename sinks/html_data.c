@@ -57,7 +57,7 @@ struct page {
 	struct past *pasts; /* indexed by the number of the process */
 	size_t past_cnt, past_cap;
 	struct source_lines *source; /* NULL without --source */
-	bool failed;                 /* memory has run out */
+	bool failed;                 /* true if memory has run out */
 };
 
 static bool value_begin(struct value *value)

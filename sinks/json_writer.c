@@ -50,7 +50,7 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 
 /*
  * Writes the characters at the beginning of `text` that need no escaping or, if there are none, the
- * first character. Returns the number of bytes that were used.
+ * first character. Returns how many bytes of `text` it has written.
  */
 static size_t write_some(const struct json_writer *json, const char *text, size_t left)
 {

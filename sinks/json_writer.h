@@ -16,9 +16,10 @@
 
 struct json_writer {
 	FILE *out;
-	bool comma; /* a comma must come before the next value */
+	bool comma; /* true if a comma must come before the next value */
 	/*
-	 * Escape strings so that HTML does not take them for markup; json_init() clears this flag.
+	 * True if strings are escaped so that HTML does not take them for markup. json_init()
+	 * clears this flag.
 	 */
 	bool in_html;
 };

@@ -126,8 +126,8 @@ static void write_outstanding(const struct text_part *part)
 }
 
 /*
- * Writes which slab caches or lines of kernel code, as selected by `kind`, have grown most. The
- * text `before` precedes the first. Writes nothing if none has grown.
+ * Writes which slab caches or lines of kernel code, as selected by `kind`, have grown most. Writes
+ * the text `before` first. Writes nothing if none has grown.
  */
 static void write_growths(FILE *out, const struct snapshot *snap, enum kernel_growth_kind kind,
 			  const char *before)

@@ -13,9 +13,9 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /*
- * The interval, in seconds, and the number of reports of the command that is advised: PROOF_TIMES
- * if it has --prove, otherwise TIMES. A run with --prove needs two reports, because blocks count as
- * lost only if two consecutive proofs find them definite.
+ * Arguments of the advised command: its interval in seconds and its number of reports. PROOF_TIMES
+ * is used with --prove, TIMES without. A run with --prove needs two reports, because blocks count
+ * as lost only if two consecutive proofs find them definite.
  */
 #define PROOF_TIMES "15 2"
 #define TIMES "5 12"
@@ -91,8 +91,8 @@ static const struct process *only_process(const struct report *report)
 }
 
 /*
- * Writes the options that this run is known to have. Leaves out -K if `added` is -f, because they
- * conflict.
+ * Writes the options that this run is known to have. Leaves out -K if `added` is -f, because -K and
+ * -f conflict.
  */
 static void write_own_options(FILE *out, const struct report *report, const char *added)
 {

@@ -127,8 +127,8 @@ FILE *output_begin(struct output *out)
 }
 
 /*
- * Writes the buffer. If the output is a file of --output that is no replaceable document, and a
- * write fails, append_all() removes the incomplete report from the file.
+ * Writes the buffer. If a write to a file of --output fails, no part of the report stays in the
+ * file.
  */
 static int write_whole(struct output *out)
 {

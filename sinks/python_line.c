@@ -16,13 +16,17 @@
 #define RATE_WHOLE 10
 #define RATE_MIN 0.1
 
-/* Size of a symbol that is made from a place's function and file, such as "py::f:app.py". */
+/*
+ * Size of a symbol that is made from the function and the file of a script line, such as
+ * "py::f:app.py".
+ */
 #define SYMBOL_BYTES (sizeof("py:::") + 2 * PYTHON_TEXT_BYTES)
 
 /* The script line that adds items to a container. */
 struct keeper {
 	struct sym_frame frame;
-	char symbol[SYMBOL_BYTES]; /* memory for frame.symbol, if the symbol is made from a place */
+	/* memory for frame.symbol, if the symbol is made from function and file */
+	char symbol[SYMBOL_BYTES];
 };
 
 static double per_s(uint64_t more, uint64_t for_ns)
@@ -126,8 +130,8 @@ static void write_keeper(FILE *out, const struct sym_frame *keeper, size_t name_
 }
 
 /*
- * Returns the first growing class for which it is known where its objects are created; NULL if
- * there is none.
+ * Returns the first growing class for whose objects the creating function is known; NULL if there
+ * is none.
  */
 static const struct python_class *placed_class(const struct python_growth *python)
 {
@@ -224,8 +228,8 @@ static bool has_same_name(const struct python_container *a, const struct python_
 }
 
 /*
- * Writes which objects the stacks in the report stand for: all objects, or one small object per
- * MiB. This depends on the allocator that Python uses for objects.
+ * Writes whether the stacks in the report show each object, or only one small object per MiB. This
+ * depends on the allocator that Python uses for objects.
  */
 static void write_allocator(FILE *out, enum python_allocator allocator)
 {
@@ -267,8 +271,9 @@ static bool fills_old_pools(const struct report *report)
 }
 
 /*
- * True if the lines about Python's growth should be in the report: it has a suspect, a pool of a
- * runtime that may be growing, or growing anonymous memory that is not traced.
+ * True if the report should have the lines about Python's growth. This is the case if the report
+ * has a suspect, a pool of a runtime that may be growing, or growing anonymous memory that is not
+ * traced.
  */
 static bool is_asked_for(const struct report *report)
 {

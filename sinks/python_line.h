@@ -11,15 +11,15 @@
 
 /*
  * True if python_write_growth() has something to write: a growing container, or a growing class for
- * which it is known where its objects are created.
+ * whose objects the creating function is known.
  */
 bool python_names_growth(const struct report *report);
 
 /*
  * Writes which script line adds items to a growing container: "keep app.py:12 adds 14 items/s to
  * app.audit (list)". If no such line is known, writes the growth of the first container, "app.audit
- * (list) grows by 14 items/s", and of the first class for which it is known where its objects are
- * created: "Node objects grow by 12/s (Node.__init__ app.py:5)". Must be called only if
+ * (list) grows by 14 items/s", and of the first class for whose objects the creating function is
+ * known: "Node objects grow by 12/s (Node.__init__ app.py:5)". Must be called only if
  * python_names_growth() returns true. name_max: maximum bytes of a function's name.
  */
 void python_write_growth(FILE *out, const struct report *report, size_t name_max);

@@ -21,8 +21,8 @@
 #define LINES_MAX 3
 
 /*
- * Minimum share of resident memory, as 1/OLDER_PART, at which blocks from before tracing began are
- * mentioned
+ * Blocks from before tracing began are mentioned if they are at least 1/OLDER_PART of resident
+ * memory.
  */
 #define OLDER_PART 10
 /* Maximum number of size classes in the line about blocks from before tracing began */
@@ -126,7 +126,10 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* A term of the sum of resident memory: its bytes in the first known values, and its bytes now. */
+/*
+ * A term of the sum of resident memory. before: its bytes in the first known values; now: its bytes
+ * in the latest ones.
+ */
 struct term_change {
 	enum rss_part part;
 	uint64_t before, now;
@@ -235,9 +238,9 @@ static void write_classes(FILE *out, const struct rss *rss)
 
 /*
  * Writes the line about blocks from before tracing began, unless they are a small part of resident
- * memory. Their number includes blocks that the program allocates while memleak is reading the
- * heap. If an arena changed while it was read (torn_arenas), the number is an upper bound. Such a
- * number may grow by chance, so its growth is not written.
+ * memory. The amount includes blocks that the program allocates while memleak is reading the heap.
+ * If an arena changed while it was read (torn_arenas), the amount is an upper bound, which may grow
+ * by chance. So the growth of an upper bound is not written.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {
@@ -260,7 +263,7 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 }
 
 /*
- * Writes the maximum memory that allocators other than glibc's can be keeping. If this is not
+ * Writes an upper bound of the memory that allocators other than glibc's keep. If this is not
  * known, says so, but only in the first line about a process.
  */
 static void write_others(FILE *out, const struct rss *rss, bool is_first)

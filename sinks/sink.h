@@ -14,8 +14,9 @@
 
 struct sink {
 	const char *name;
-	bool binary;      /* refuse to write this format to a terminal */
-	bool says_losses; /* the format shows losses; if false, they are printed on stderr */
+	bool binary; /* true if this format must not be written to a terminal */
+	/* true if the format shows losses; if false, they are printed on stderr */
+	bool says_losses;
 	/* Writes text that comes once, before the first report; NULL if there is none. */
 	void (*header)(FILE *out);
 	/* Writes a report. Returns 0 or -ENOMEM. */
@@ -45,7 +46,7 @@ const struct sink *sink_for(enum output_format format);
 /* Words for one kind of loss, in JSON and in text, and advice against it. */
 struct lost_text {
 	const char *key;
-	const char *one; /* lost thing in the singular, such as "allocation" */
+	const char *one; /* the singular of what was lost, such as "allocation" */
 	const char *many;
 	/* text after `one` or `many`, such as "not tracked: the block table was full" */
 	const char *how;

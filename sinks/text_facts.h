@@ -24,8 +24,8 @@ void text_write_incomplete(FILE *out, const struct report *report);
 void text_write_facts(const struct text_part *part, bool has_head);
 
 /*
- * Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". Writes
- * "nothing outstanding" if no site is outstanding and the number of traced processes is not one.
+ * Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". If there is
+ * no site, writes "nothing outstanding", unless exactly one process is traced.
  */
 void text_write_target(FILE *out, const struct report *report);
 

@@ -31,7 +31,7 @@ struct text_part {
 	 * in common with it are not written again. NULL if there is no such site.
 	 */
 	const struct report_site *above;
-	/* In text_write_stack(): leave template arguments out of long names. */
+	/* In text_write_stack(): true if template arguments are left out of long names. */
 	bool short_names;
 };
 

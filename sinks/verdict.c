@@ -38,7 +38,7 @@ static void write_losses(const struct text_part *part, bool is_named)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-/* Sums over those suspects that have a line each. */
+/* Sums over the suspects that have a line of their own. */
 struct named {
 	size_t lines; /* number of these suspects */
 	size_t cnt;   /* number of sites of these suspects, except companions (kernel_paths.h) */
@@ -83,8 +83,8 @@ static bool names_culprit(const struct report *report)
 }
 
 /*
- * Writes that --why lists more sites. With --why, writes that even --why lists at most
- * REPORT_PATHS_MAX sites, if this limit is the reason why sites are missing.
+ * Writes that --why lists more sites. If --why is already given and its list is full, writes that
+ * it lists at most REPORT_PATHS_MAX sites.
  */
 static void write_more_hint(const struct text_part *part, size_t cnt)
 {
@@ -400,7 +400,10 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
-/* Writes that no site grows steadily, or that the only ones that do are of caches or tracing. */
+/*
+ * Writes that no site grows steadily, or that all sites that grow steadily are of caches or
+ * tracing.
+ */
 static void write_steady(const struct text_part *part)
 {
 	size_t cnt = part->report->sites_total, excluded = part->report->excluded_total;

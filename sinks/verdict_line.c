@@ -33,7 +33,7 @@ struct detail {
 	/* maximum number of callers of the blamed function that are named */
 	unsigned int callers;
 	bool blocks;
-	bool manner;     /* write how the site grows */
+	bool manner;     /* true if the line says how the site grows */
 	size_t name_max; /* maximum bytes of a name */
 };
 
@@ -115,7 +115,8 @@ struct row {
 	FILE *out;
 	unsigned int cnt;
 	bool has_source;
-	bool has_instances; /* write a template function by the name that all its instances share */
+	/* true if a template function is written by the name that all its instances share */
+	bool has_instances;
 	size_t name_max;
 };
 
@@ -188,9 +189,9 @@ static unsigned int callers_shown(const struct suspect *suspect, const struct de
 }
 
 /*
- * Writes who holds the memory: the blamed function, or a kind of runtime objects. Adds the library
- * function that it called, the callers, the thread and the process, if they are to be shown. If any
- * of these is added, ends with a comma.
+ * Writes who holds the memory: the blamed function or, for memory of a language runtime, the kind
+ * of its objects. Adds the library function that the blamed function called, the callers, the
+ * thread and the process, if they are to be shown. If any of these is added, ends with a comma.
  */
 static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
@@ -505,8 +506,8 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 
 /*
  * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if out of
- * memory. The line has at most WIDTH - `taken` bytes, if possible: text before it has `taken`
- * bytes.
+ * memory. If possible, the line has at most WIDTH - `taken` bytes, because the caller writes
+ * `taken` bytes before it.
  */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
 		      size_t taken)

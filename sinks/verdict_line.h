@@ -21,8 +21,8 @@ void verdict_write_loss(const struct text_part *part, const struct proven_loss *
 
 /*
  * verdict_suspect_line() returns the line of a suspect, verdict_loss_line() the line of a proven
- * loss. The line has no newline, is to be freed, and is short enough for `taken` bytes before it.
- * Both functions return NULL if out of memory.
+ * loss. The line has no newline, is to be freed, and leaves room for `taken` bytes before it. Both
+ * functions return NULL if out of memory.
  */
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect,
 			   size_t taken);
