@@ -224,9 +224,10 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles a helper that ended, sent an invalid answer or could not be read. Returns -EAGAIN if the
- * job may be repeated: this is the case when a helper ends while working on a module for the first
- * time, since the OOM killer, for example, may have killed it. Otherwise returns -EIO or -ENOMEM.
+ * Handles the loss of the helper, which ended, sent an invalid answer or could not be read. Returns
+ * -EAGAIN if a helper has ended for the first time while working on this module: the caller may
+ * repeat the job, since the cause may be, for example, the OOM killer. Otherwise returns -EIO or
+ * -ENOMEM.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -343,8 +344,8 @@ static void put_anchors(struct message *request, const struct module *module)
 }
 
 /*
- * Returns the maximum number of modules that one helper process may open. It opens several files
- * per module, and the number of its descriptors is limited.
+ * Returns the maximum number of modules that one helper process may open. The helper opens several
+ * files per module, and the number of its descriptors is limited.
  */
 static size_t most_opened(void)
 {

@@ -69,7 +69,8 @@ bool client_close(struct client *client, struct module *module);
  */
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns);
 /*
- * Asks the helper to look up `names`, at most SERVER_OFFSETS_MAX, and stores its answers in them.
+ * Asks the helper to look up cnt names (at most SERVER_OFFSETS_MAX), and stores the results in
+ * them.
  */
 int client_ask(struct client *client, struct module *module, struct name *const *names, size_t cnt,
 	       enum name_level level, uint64_t deadline_ns);

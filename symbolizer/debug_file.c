@@ -96,8 +96,9 @@ static const char *below_debug_folder(const char *path)
 
 /*
  * Opens a candidate; the helper then checks whether it is the needed file. Returns -EACCES unless
- * the candidate is world-readable or belongs to the owner of the module's file: by a debug link,
- * the owner of a program could otherwise make memleak show the contents of other users' files.
+ * the candidate is world-readable or belongs to the owner of the module's file: otherwise, the
+ * owner of a program could use a debug link to make memleak show the contents of other users'
+ * files.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)

@@ -5,8 +5,8 @@
  * environment names servers and a file is missing.
  *
  * Unlike the helper that parses ELF files, this helper has network access, and can access the files
- * of its user. This is the user who called sudo; if memleak is root without sudo, a user id that
- * nothing else uses; otherwise memleak's own user. The helper has no capabilities.
+ * of its user. The helper runs as the user who called sudo; as a user id that nothing else uses if
+ * memleak is root without sudo; or else as memleak's own user. It has no capabilities.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H
@@ -18,7 +18,9 @@
 
 struct fetcher {
 	struct helper helper;
-	/* downloads are impossible: DEBUGINFOD_URLS names no servers, or the helper has ended */
+	/*
+	 * true if DEBUGINFOD_URLS names no servers, or the helper has ended: nothing is downloaded
+	 */
 	bool unavailable;
 	/* modules whose download is pending, in the order of the requests */
 	struct module **waiting;

@@ -18,7 +18,7 @@ struct sym_frame {
 	uint64_t offset; /* offset of the address from the function's start; 0 for inlined frames */
 	const char *file;  /* source file as stated by DWARF; NULL if unknown */
 	unsigned int line; /* line number; 0 if unknown */
-	bool inlined;      /* this function was inlined into the next frame */
+	bool inlined;      /* true if this function was inlined into that of the next frame */
 };
 
 /* True if a name or path is known, that is, neither NULL nor empty. */
@@ -55,8 +55,8 @@ struct sym_location {
 	 */
 	const char *module;
 	/*
-	 * if `module` is the program's file, and the program was started by another name of this
-	 * file: that name; else NULL
+	 * name by which the program was started, if `module` is the program's file but has another
+	 * name; else NULL
 	 */
 	const char *known_as;
 	/*
@@ -66,8 +66,8 @@ struct sym_location {
 	 */
 	uint64_t module_offset;
 	const char *build_id; /* build id in lower-case hex; NULL if unknown */
-	bool unread;          /* `module` is a file that could not be opened */
-	bool lines_follow;    /* source lines are not known yet; a later query may find them */
+	bool unread;          /* true if `module` is a file that could not be opened */
+	bool lines_follow;    /* true if a later query may find source lines */
 	struct sym_mapping mapping;
 	/* number of frames, at least 1; the innermost inlined function is first */
 	size_t frame_cnt;

@@ -39,7 +39,7 @@ struct kallsyms {
 	size_t cap;
 	struct kernel_range text;
 	struct kernel_range init_text; /* code freed after boot, whose symbols are still listed */
-	bool hidden;                   /* the kernel hides addresses: it shows all as 0 */
+	bool hidden;                   /* true if the kernel hides addresses: it shows all as 0 */
 };
 
 /*
@@ -58,8 +58,8 @@ int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner
 void kallsyms_deinit(struct kallsyms *table);
 
 /*
- * Copies symbols from the table `from` to `table`: those for which keep() returns true, and whose
- * first and last byte are in no symbol of `table`. On -ENOMEM nothing was added.
+ * Copies to `table` each symbol of `from` for which keep() returns true and whose first and last
+ * byte are in no symbol of `table`. On -ENOMEM nothing was added.
  */
 int kallsyms_keep(struct kallsyms *table, const struct kallsyms *from,
 		  bool (*keep)(void *arg, const struct kernel_symbol *symbol), void *arg);

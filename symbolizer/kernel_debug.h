@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists the paths where distributions install the DWARF of the core kernel or of a module, and
- * finds the load addresses of the core kernel or of the module's sections. Does not open the files
- * with DWARF: the helper that parses ELF files checks their build ids.
+ * For the core kernel or a kernel module: lists the paths where distributions install its DWARF,
+ * and finds the load addresses of the core kernel or of the module's sections. Does not open the
+ * files with DWARF: the helper that parses ELF files checks their build ids.
  */
 #ifndef SYMBOLIZER_KERNEL_DEBUG_H
 #define SYMBOLIZER_KERNEL_DEBUG_H

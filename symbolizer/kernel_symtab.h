@@ -24,8 +24,8 @@ struct kernel_part {
 	uint64_t start;
 	uint64_t end;        /* end of the part's address range; 0 if unknown */
 	char *build_id;      /* build id in hex; NULL if unknown */
-	bool gone;           /* the module was unloaded, or reloaded at another address */
-	bool searched;       /* files with the part's DWARF have been searched for */
+	bool gone;           /* true if the module was unloaded, or reloaded at another address */
+	bool searched;       /* true if files with the part's DWARF have been searched for */
 	struct module *file; /* module of the file with the part's DWARF; NULL if there is none */
 };
 
@@ -39,9 +39,7 @@ struct kernel_symtab {
 	uint64_t modules_hash; /* hash of the names and addresses of the loaded modules */
 	uint64_t read_ns;      /* CLOCK_MONOTONIC time of the latest read */
 	uint64_t pause_ns;     /* minimum interval between reads, since a read is slow */
-	/*
-	 * error of the latest read; -EPERM if the kernel hides its addresses; 0 if there was none
-	 */
+	/* 0 if the latest read succeeded, or its error: -EPERM if the kernel hides its addresses */
 	int error;
 };
 

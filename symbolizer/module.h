@@ -30,7 +30,7 @@ struct name {
 	 * `frames` are those of the return address.
 	 */
 	bool exact;
-	bool listed; /* the name is on the module's todo list already */
+	bool listed; /* true if the name is on the module's todo list */
 	enum name_level level;
 	unsigned int generation; /* module->generation at the time of the lookup */
 	/* ELF virtual address of the instruction or variable; valid unless `level` is NAME_NONE */
@@ -54,8 +54,8 @@ struct module {
 	/* file descriptor; -1 if the file is closed, or if only its debug file is used */
 	int fd;
 	/*
-	 * the file was closed because too many files were open, or because no address space maps it
-	 * any longer; it can be opened again
+	 * true if the file was closed because too many files were open, or because no address space
+	 * maps it any longer; it can be opened again
 	 */
 	bool closed;
 	uint64_t used;      /* sequence number of the module's latest use; 0 for kernel files */
@@ -80,7 +80,7 @@ struct module {
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
-	/* paths where the debug file may be; NULL: debug_file.c finds it in the usual places */
+	/* paths where the debug file may be; if NULL, debug_file.c searches the usual places */
 	char **places;
 	size_t place_cnt;
 	size_t place_cap;
@@ -98,12 +98,13 @@ struct module {
 	int debug_fd;
 	int alternate_fd;
 	char *debug_path;
-	bool unused_noted; /* it was logged why the file's DWARF is not used */
-	bool fetch_tried;  /* a download of the file `need` was requested */
-	bool fetching;     /* a download of the file `need` has not ended */
+	bool unused_noted; /* true if it was logged why the file's DWARF is not used */
+	bool fetch_tried;  /* true if a download of the file `need` was requested */
+	bool fetching;     /* true while a download of the file `need` is pending */
 	/* downloaded debug file that was not yet offered to the helper; -1 if there is none */
 	int fetched_fd;
-	bool fetch_awaited; /* a lookup has waited for this download in vain: do not wait again */
+	/* true if a lookup has waited for this download in vain: do not wait again */
+	bool fetch_awaited;
 
 	struct hash_map names[2]; /* names of code: names[exact], keyed by offset */
 	/* names of variables: variables[kind], keyed by offset */

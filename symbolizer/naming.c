@@ -189,8 +189,8 @@ static int name_module(struct naming_pass *run, struct module *module, enum name
 }
 
 /*
- * Waits for the downloads of one module, and looks up its names again: first its debug file is
- * downloaded, then perhaps an alternate file.
+ * Waits for the downloads of one module (its debug file, then perhaps an alternate file), and looks
+ * up its names again after each download.
  */
 static int await_fetch(struct naming_pass *run, struct module *module)
 {

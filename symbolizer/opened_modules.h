@@ -22,10 +22,10 @@ struct module *opened_modules_find(const struct opened_modules *list,
 
 /*
  * Returns the module of the file that /proc/PID/maps shows with the inode and device numbers
- * `file`. Returns NULL if there is none, or if its file was changed after it was opened or after
- * since_ns, the time of the mmap() (see struct mapping). Skips closed modules: the inode number of
- * a closed file may belong to another file by now. Does not find a file if /proc/PID/maps and
- * stat() show different numbers.
+ * `file`. Returns NULL if there is none, or if the file was changed after memleak opened it or
+ * after since_ns, the time of the mmap() (see struct mapping). Skips closed modules: the inode
+ * number of a closed file may belong to another file by now. Does not find a file if /proc/PID/maps
+ * and stat() show different numbers.
  */
 struct module *opened_modules_find_mapped(const struct opened_modules *list,
 					  const struct file_id *file, int64_t since_ns);

@@ -21,7 +21,9 @@ struct proc_files {
 	int proc_fd;
 	int maps_fd;
 	int root_fd; /* the process's root directory (O_PATH); -1 if access is denied */
-	/* the process is in another user namespace, where anything may be mounted below its root */
+	/*
+	 * true if the process is in another user namespace: anything may be mounted below its root
+	 */
 	bool foreign;
 	uid_t uid; /* effective uid of the process */
 	/* program's name; empty until proc_files_read_program() has found it */

@@ -175,7 +175,8 @@ static void retire(struct regions *regions, struct region *region)
 
 /*
  * Returns the region in regions->live that stands for the mapping `m`; NULL if there is none. *at
- * is the index in regions->live where the search begins: both lists are sorted by address.
+ * is the index in regions->live where the search begins; the search advances it, since regions and
+ * mappings are both sorted by address.
  */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {

@@ -24,7 +24,7 @@ struct region {
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;
-	/* a location points to this region: it is freed only together with all regions */
+	/* true if a location points to this region: free it only together with all regions */
 	bool kept;
 	char *path;
 	/*

@@ -36,7 +36,7 @@ struct dwarf_index {
 	struct range_table code; /* code sections; empty for relocatable files */
 	/* units listed in .debug_aranges; value: offset of the unit's DIE */
 	struct range_table listed;
-	bool scanned; /* an attempt was made to fill `units` */
+	bool scanned; /* true if an attempt was made to fill `units` */
 	/* units by the address ranges in their DIEs; value: offset of the unit's DIE */
 	struct range_table units;
 	/* indexed units (struct unit), keyed by the offset of the unit's DIE */

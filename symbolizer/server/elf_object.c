@@ -258,7 +258,10 @@ static bool is_needed(const struct file_need *need, int fd, const struct debug_f
 int elf_object__add_debug(struct elf_object *obj, int fd)
 {
 	struct debug_facts facts = {0};
-	/* dwelf_elf_begin() also unpacks files that are compressed as a whole: kernel modules. */
+	/*
+	 * Use dwelf_elf_begin() if there is only a debug file: it also unpacks compressed kernel
+	 * modules.
+	 */
 	Elf *elf = obj->fd < 0 ? dwelf_elf_begin(fd) : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int err = -ENOENT;
 
@@ -312,8 +315,8 @@ static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
 }
 
 /*
- * Finds the address and size of each anchor that is a symbol. Such an anchor covers all addresses
- * from its symbol on.
+ * Finds the address and size of each anchor that is a symbol. An anchor that is a symbol covers all
+ * addresses from the symbol on.
  */
 static void resolve_symbols(struct elf_object *obj)
 {

@@ -65,8 +65,9 @@ struct elf_object {
 	struct dwarf_index *dwarf;
 	struct variable_index *variables;
 	bool no_dwarf;
-	bool has_dwarf;          /* one of the files has DWARF, which is perhaps unreadable */
-	bool unpacked;           /* unpack_files() was called since the latest file was added */
+	bool has_dwarf; /* true if one of the files has DWARF, readable or not */
+	/* true if unpack_files() was called after the latest file was added */
+	bool unpacked;
 	uint64_t unpacked_bytes; /* total size of the unpacked copies of this object's files */
 	enum server_unreadable unreadable;
 };

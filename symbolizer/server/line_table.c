@@ -33,8 +33,8 @@ struct sequence {
 	struct row row;  /* current row: the registers of the line number program */
 	struct row last; /* the row that was added last */
 	/*
-	 * begun: `last` is valid; is_live: the current rows are of code that the linker has not
-	 * removed
+	 * begun: true if `last` is valid; is_live: true if the current rows are of code that the
+	 * linker has not removed
 	 */
 	bool begun, is_live;
 };

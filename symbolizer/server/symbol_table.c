@@ -21,7 +21,7 @@ struct entry {
 
 struct symbol_table {
 	enum name_kind kind;
-	const char *file; /* while symbols are added: source file of the current local symbols */
+	const char *file; /* source file of the local symbols that are being added */
 	struct entry *entries;
 	size_t cnt;
 	struct range_table sized;  /* symbols with a size; value: index in `entries` */

@@ -20,7 +20,7 @@
  */
 int unpack_file(int fd, uint64_t *bytes, int *ret);
 /*
- * Must be called after copies were closed. bytes: total size of these copies, as added by
+ * Call this after closing copies that unpack_file() made. bytes: their total size, as added by
  * unpack_file().
  */
 void unpack_closed(uint64_t bytes);

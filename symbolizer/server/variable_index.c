@@ -21,7 +21,7 @@
 
 struct variable_index {
 	Dwarf *dwarf;
-	/* address range of each variable's first byte; value: offset of the variable's DIE */
+	/* for each variable, the range of its first byte; value: offset of the variable's DIE */
 	struct range_table variables[NAME_KIND_CNT];
 	size_t die_cnt;
 };
