@@ -7,7 +7,10 @@
 
 unsigned int requests_per_s = REQUESTS_PER_S;
 
-/* index: number of the request that closes the connection, modulo the array's size */
+/*
+ * Open connections. Index: number of the request that closes the connection, modulo the array's
+ * size.
+ */
 static char *connections[REQUESTS_PER_S * 61];
 
 static void open_connection(unsigned int end)

@@ -100,8 +100,8 @@ static void render_page(const char *headers)
 }
 
 /*
- * True once the runner has written a byte to stdin or closed it. The runner writes the byte when
- * memleak traces this program.
+ * True once the runner has written a byte to stdin or closed stdin. The runner writes the byte when
+ * memleak begins to trace this program.
  */
 static bool is_watched(void)
 {

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 /*
- * Head of a request with a foreign Host. Host must not be the last header, since an input may begin
- * with a continuation of the last header: libmicrohttpd would drop this Host, and accept a second
- * Host from the input. Browsers send no second Host.
+ * Head of a request with a foreign Host. Host is not the last header: an input may begin with a
+ * continuation line, for which libmicrohttpd would drop the last header and accept a second Host
+ * from the input. Browsers send no second Host.
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * A request may need this number of calls of web_server__dispatch(), and one more call for each of
- * its bytes. A server that needs more calls is in an endless loop.
+ * Maximum number of calls of web_server__dispatch() for a request, in addition to one call for each
+ * of its bytes. A server that needs more calls is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")

@@ -12,7 +12,7 @@
 
 #define BLOCKS 20000
 #define SIZE 64
-#define TURN 50 /* pairs */
+#define TURN 50 /* number of free/malloc pairs between two looks at the clock */
 
 static void *ring[BLOCKS];
 

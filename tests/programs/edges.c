@@ -94,8 +94,8 @@ OWN_FRAME static void realloc_later(void)
 }
 
 /*
- * glibc reallocates this block by mremap(). The call must count as a realloc, not as a mapping made
- * by the program.
+ * glibc reallocates this block by mremap(). memleak must count the call as a realloc, not as a
+ * mapping made by the program.
  */
 OWN_FRAME static void realloc_of_mapped(void)
 {
@@ -107,8 +107,8 @@ OWN_FRAME static void realloc_of_mapped(void)
 }
 
 /*
- * The failed call leaves its output pointer unchanged: it still points to a live block, which must
- * not be counted again.
+ * Tests that a block is not counted again after a failed call. Such a call leaves its output
+ * pointer unchanged, so that the pointer still points to the block.
  */
 OWN_FRAME static void posix_memalign_fails(void)
 {

@@ -28,7 +28,10 @@
 
 #include "truth.h"
 
-/* memleak does not look up each number of a close_range() that covers FAR_NUMBER / 2 numbers */
+/*
+ * A descriptor number so high that memleak's BPF program does not handle all descriptors of a
+ * close_range() over FAR_NUMBER / 2 numbers.
+ */
 #define FAR_NUMBER 3000
 #define PER_SECOND 50
 #define TURNED 100

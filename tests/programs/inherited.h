@@ -103,7 +103,9 @@ static void fail_to_grow(int from, int to)
 		must(grow_alloc(slots[i].p, SIZE_MAX / 4) == NULL, "failing realloc");
 }
 
-/* Replaces each block by a new one of equal size. The allocator returns the same address again. */
+/*
+ * Replaces each block by a new block of equal size, which the allocator places at the same address.
+ */
 static void renew(int from, int to)
 {
 	for (int i = from; i < to; i++) {

@@ -247,8 +247,8 @@ static void after_free(void)
 }
 
 /*
- * In the second phase, some time later, moves a mapping that was made in the first phase. The
- * mapping keeps its age.
+ * In the second phase, some time later, moves a mapping that was made in the first phase. memleak
+ * must keep the age of the mapping.
  */
 static void move_later(void)
 {
@@ -305,7 +305,7 @@ static void used_whole(void)
 	say_used(1, 8);
 }
 
-/* A reservation counts as one block, however many of its parts are used. */
+/* Tests that a reservation counts as one block, however many of its parts are used. */
 static void used_parts(void)
 {
 	char *p = new_reserve(64);
@@ -357,8 +357,8 @@ static void used_moved(void)
 }
 
 /*
- * A forked child inherits a reservation and its used parts. Later changes by the child affect only
- * the child's own count.
+ * Tests that a forked child inherits a reservation and its used parts, and that later changes by
+ * the child affect only the child's own count.
  */
 static void used_forked(void)
 {
@@ -430,7 +430,10 @@ OWN_FRAME static void huge_and_small(void)
 		maps("huge_and_small", count[1], total[1] * PAGE, "reserve");
 }
 
-/* Only the mapping of new_map() is private and anonymous, so only this one is reported. */
+/*
+ * Tests that file mappings and shared mappings are not reported, but only the private anonymous
+ * mapping made by new_map().
+ */
 static void files(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
@@ -458,8 +461,8 @@ static void *nothing(void *arg)
 }
 
 /*
- * libpthread caches the stacks of ended threads. Cached stacks are no leak: if a report shows them,
- * it must show them as stacks.
+ * Tests that the stacks of ended threads, which libpthread caches, are not reported as leaks. A
+ * report that shows these stacks must show them as stacks.
  */
 static void thread_stacks(void)
 {
@@ -504,7 +507,7 @@ static void unseen_file_over(void)
 	say_new(1, 3);
 }
 
-/* Pages that become inaccessible stay mapped, so they still count. */
+/* Tests that pages still count after they have become inaccessible, because they stay mapped. */
 static void unseen_reserve(void)
 {
 	char *p = new_map(NULL, 8);

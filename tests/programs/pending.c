@@ -15,7 +15,8 @@ extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *p);
 
 static jmp_buf out;
-static void (*inside)(void); /* called once by the next malloc, before it allocates */
+/* function that the next malloc() calls once, before it allocates; NULL if none */
+static void (*inside)(void);
 /* number of bytes that this program's malloc() adds before each block */
 static size_t header;
 

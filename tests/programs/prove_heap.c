@@ -22,7 +22,10 @@ static void put(void *memory, size_t word, void *block)
 MAKER(empty_lost); /* LEAK */
 MAKER(empty_kept); /* LEAK */
 
-/* Two blocks of size 0. The one to which a pointer exists is reachable; the other one is lost. */
+/*
+ * Two blocks of size 0. The block to which a pointer exists must be reachable, and the other block
+ * lost.
+ */
 SCENE(blocks_of_no_bytes)
 {
 	empty_lost(0);
@@ -103,7 +106,7 @@ OWN_FRAME static void *resized(void *block, size_t size)
 
 MAKER(behind_resized); /* LEAK */
 
-/* Pointers in a block survive when realloc() grows, moves or shrinks the block. */
+/* Pointers in a block must still count after realloc() has grown, moved or shrunk the block. */
 SCENE(reallocated)
 {
 	void *lost = resized(NULL, NODE), *kept = resized(NULL, NODE);
@@ -129,7 +132,8 @@ MAKER(not_resized_kept); /* LEAK */
 MAKER(not_resized_lost); /* LEAK */
 
 /*
- * If realloc fails, the block stays allocated: a program that forgets the block's address leaks it.
+ * If realloc() fails, the block stays allocated. A block whose address the program then forgets
+ * must be reported as lost.
  */
 SCENE(realloc_that_fails)
 {

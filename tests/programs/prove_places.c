@@ -51,7 +51,7 @@ SCENE(globals)
 
 MAKER(in_frame); /* LEAK */
 
-/* The only pointer is in the frame of an active function. */
+/* The only pointer is in the frame of an active function, and must count. */
 SCENE(frame_of_the_main_thread)
 {
 	void *volatile here[100] = {[50] = in_frame(NODE)};
@@ -154,7 +154,9 @@ static int file_of(size_t size)
 	return fd;
 }
 
-/* Pointers in file mappings: in private pages, in shared pages, and in pages of a memfd. */
+/*
+ * Pointers in file mappings must count: in private pages, in shared pages, and in pages of a memfd.
+ */
 SCENE(file_mappings)
 {
 	int memfd = memfd_create("proof", 0);
@@ -175,8 +177,8 @@ MAKER(in_read_only); /* LEAK */
 MAKER(in_sealed);    /* LEAK */
 
 /*
- * Pointers in pages that are protected after they were written to: one page is read-only, the other
- * one is inaccessible.
+ * Pointers must count in pages that are protected after they were written to: one page is
+ * read-only, the other one is inaccessible.
  */
 SCENE(protected_pages)
 {
@@ -207,7 +209,8 @@ static void load(char *code, void *block)
 }
 
 /*
- * The only pointer is an unaligned operand of an instruction, as in code of just-in-time compilers.
+ * The only pointer is an unaligned operand of an instruction, as in code of just-in-time compilers,
+ * and must count.
  */
 SCENE(machine_code)
 {
@@ -235,8 +238,8 @@ MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
 /*
- * Pointers in a large block, of which one page is inaccessible. The pointers in that page and after
- * it count.
+ * Pointers in a large block, of which one page is inaccessible. The pointers in that page and those
+ * after it must count.
  */
 SCENE(protected_page_in_a_block)
 {
@@ -258,8 +261,8 @@ MAKER(not_for_children);   /* LEAK */
 MAKER(wiped_for_children); /* LEAK */
 
 /*
- * Pointers in mappings with MADV_DONTFORK or MADV_WIPEONFORK, whose contents a forked copy of the
- * process lacks.
+ * Pointers must count in mappings with MADV_DONTFORK or MADV_WIPEONFORK, whose contents a forked
+ * copy of the process lacks.
  */
 SCENE(mappings_that_forks_lack)
 {
@@ -281,7 +284,8 @@ MAKER(behind_own);       /* LEAK */
 
 /*
  * The chain of pointers to a block leads through memory of a custom allocator, which hands out
- * pieces of a mapping. For memleak such pieces are no blocks.
+ * pieces of a mapping. The block must be reachable, although memleak does not know these pieces as
+ * blocks.
  */
 SCENE(another_allocator)
 {
@@ -483,8 +487,8 @@ static void *library(const char *name)
 MAKER(in_dynamic_tls); /* LEAK */
 
 /*
- * The only pointer is in a library's thread-local storage. Because dlopen() has loaded the library,
- * malloc() allocates that storage.
+ * The only pointer is in a library's thread-local storage, and must count. Because dlopen() has
+ * loaded the library, malloc() allocates that storage.
  */
 SCENE(thread_local_storage_of_a_library)
 {
@@ -506,8 +510,9 @@ MAKER(with_first_key); /* LEAK */
 MAKER(with_late_key);  /* LEAK */
 
 /*
- * The only pointers are values of thread-specific keys. Values of the first 32 keys are in the
- * thread's descriptor; values of all other keys are in a block that the C library allocates.
+ * The only pointers are values of thread-specific keys, and must count. Values of the first 32 keys
+ * are in the thread's descriptor; values of all other keys are in a block that the C library
+ * allocates.
  */
 SCENE(thread_specific_data)
 {
@@ -560,7 +565,7 @@ MAKER(complemented); /* LEAK */
 MAKER(compressed);   /* LEAK */
 
 /*
- * Pointers with tags in the low bits are recognised. Pointers that are modified in another way are
+ * Pointers with tags in the low bits must count. Pointers that are modified in another way must
  * not.
  */
 SCENE(disguised_pointers)

@@ -414,7 +414,7 @@ MAKER(embedded); /* LEAK */
 
 /*
  * A list with embedded links, as in the kernel: each link points from the middle of an object to
- * the middle of the next object.
+ * the middle of the next object. All objects must be possible leaks.
  */
 SCENE(list_of_embedded_links)
 {

@@ -255,7 +255,10 @@ static void *forgets_argument(void *arg)
 	return NULL;
 }
 
-/* The only pointer is a thread's argument, which the C library keeps in the thread's descriptor. */
+/*
+ * The only pointer is a thread's argument, which the C library keeps in the thread's descriptor. It
+ * must count.
+ */
 SCENE(argument_of_a_thread)
 {
 	start(forgets_argument, thread_argument(NODE));
@@ -300,7 +303,9 @@ SCENE(storage_of_threads)
 	planted(late_key_of_thread, reachable, 1, NODE);
 }
 
-/* Thread-specific keys without a destructor: a thread's values are lost when the thread ends. */
+/*
+ * A thread's values of thread-specific keys without a destructor must be lost when the thread ends.
+ */
 SCENE(storage_of_a_thread_that_has_ended)
 {
 	make_keys();
@@ -408,8 +413,8 @@ static void *has_arena(void *arg)
 }
 
 /*
- * Threads with separate heaps. One list with a node in each heap is reachable. Each heap also has a
- * lost list.
+ * Threads with separate heaps. One list with a node in each heap must be reachable. Each heap also
+ * has a list that must be lost.
  */
 SCENE(arenas_of_threads)
 {
@@ -446,7 +451,7 @@ static void *is_one_of_crowd(void *arg)
 
 /*
  * Eight threads with separate heaps lose blocks; then all of them allocate and free at the same
- * time.
+ * time. The blocks must be reported as lost.
  */
 SCENE(crowd_of_threads)
 {
@@ -510,7 +515,8 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 
 /*
  * Pointers in three coroutine stacks. One stack is a reachable block, one a lost block, and one a
- * mapping after a guard page.
+ * mapping after a guard page. The block to which only the lost stack points must be an indirect
+ * leak; the other two must be reachable.
  */
 SCENE(coroutines)
 {
@@ -559,7 +565,10 @@ static void *is_signalled(void *arg)
 	return place[3];
 }
 
-/* Pointers in both stacks of a thread that sleeps in a handler on an alternate signal stack. */
+/*
+ * Pointers must count in both stacks of a thread that sleeps in a handler on an alternate signal
+ * stack.
+ */
 SCENE(alternate_signal_stack)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
@@ -601,7 +610,7 @@ static void *is_interrupted(void *arg)
 
 /*
  * The only pointer is in a register that the kernel saved on the stack when it called a signal
- * handler.
+ * handler. The pointer must count.
  */
 SCENE(frame_of_a_signal)
 {

@@ -24,7 +24,7 @@
 extern void *new_plain(size_t) __asm__("_Znwm") __attribute__((weak));
 
 static size_t header;
-static void (*inside)(void); /* called once by the next malloc */
+static void (*inside)(void); /* function that the next malloc() calls once; NULL if none */
 static jmp_buf out;
 
 __attribute__((noinline)) void *malloc(size_t size)
@@ -88,7 +88,7 @@ static void headers(void)
 }
 
 /*
- * Allocates at one call site, by turns a size that the filter leaves out and a size that must be
+ * Allocates at one call site, alternately a size that the filter leaves out and a size that must be
  * counted.
  */
 static void in_turn(void)
@@ -138,8 +138,8 @@ OWN_FRAME static void new_in_hole(void)
 }
 
 /*
- * After each call that is left out, calls operator new, which can be left by an exception instead
- * of a return.
+ * After each call that is left out, calls operator new, which may throw an exception instead of
+ * returning.
  */
 static void news(void)
 {

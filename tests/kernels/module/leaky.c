@@ -30,8 +30,8 @@ struct fleeting {
 };
 
 /*
- * Blocks that one leak function has allocated; free_all() frees them. Tables of this type are
- * static: memleak must not see an allocation of a table.
+ * Blocks that one leak function has allocated; free_all() frees them. Variables of this type are
+ * static: if they were allocated, memleak would report them.
  */
 struct held {
 	void *blocks[MOST];

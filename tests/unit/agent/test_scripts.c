@@ -58,7 +58,8 @@ struct fake_code {
 };
 
 static struct account *account;
-static uint64_t began_ns; /* different for each account that the test makes */
+/* start time of the account; different for each account that the test makes */
+static uint64_t began_ns;
 static uint64_t state_of_thread[20], holder[2], frames[3][10];
 static struct fake_code codes[2];
 static struct script_walk walk;
@@ -84,9 +85,7 @@ static void put_code(struct fake_code *code, const char *name, uint32_t first_li
 	put_text(&code->lines, "\x80\x00\xe0\x00\x00", 5, BYTES_DATA);
 }
 
-/*
- * Fills frames[i], which runs `code`. ends: the frame is the outermost one of an evaluation loop.
- */
+/* Fills frames[i], which runs `code`. ends: true for the outermost frame of an evaluation loop. */
 static void put_frame(unsigned int i, const struct fake_code *code, bool ends)
 {
 	frames[i][32 / 8] = (uint64_t)code;
@@ -179,8 +178,8 @@ static void test_frames(void **ret)
 
 	assert_int_equal(path_of(number, path), 3);
 	/*
-	 * Each frame's instruction belongs to the second entry of the line table, whose line is the
-	 * first line + 2.
+	 * Each frame's instruction belongs to the second entry of the line table: its line is the
+	 * function's first line + 2.
 	 */
 	assert_place(path[0], "recurse", 12);
 	assert_place(path[2], "main", 32);
@@ -211,8 +210,9 @@ static void test_changes(void **ret)
 }
 
 /*
- * A code object is replaced at its address by one with equal counts and first line: its copy must
- * not be reused. An equal code object at another address must reuse the copy.
+ * A code object is replaced by another one at the same address, with equal counts and first line:
+ * the copy of the old one must not be reused. An equal code object at another address must share
+ * the copy.
  */
 static void test_reused(void **ret)
 {
@@ -353,8 +353,8 @@ static void test_no_room(void **ret)
 }
 
 /*
- * No frames are read by way of another thread's state, or if CPython's thread-local key is not
- * created.
+ * Frames are read neither from the state of another thread nor before CPython has created its
+ * thread-local key.
  */
 static void test_other_thread(void **ret)
 {

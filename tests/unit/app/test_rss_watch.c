@@ -22,7 +22,7 @@
 
 static struct {
 	unsigned int begun, stopped;
-	int result;    /* returned by rss_take() */
+	int result;    /* result of rss_take() */
 	pid_t copy;    /* `copy` passed to the most recent rss_begin() */
 	pid_t pid;     /* process of the most recent rss_begin() */
 	pid_t refused; /* process that rss_begin() refuses to read */
@@ -308,7 +308,7 @@ static void unreadable_process(void **state)
 	expect_several(0, 2, 3);
 }
 
-/* A process whose reading takes too long is not read again. The other processes are. */
+/* A process whose reading takes too long is not read again. The other processes are still read. */
 static void slowest_process(void **state)
 {
 	struct rss_watch *watch = *state;

@@ -114,7 +114,11 @@ static void mean_and_variance(void **state)
 			squares += off * off;
 		}
 		assert_true(fabs(sum / draws) < 5 * sqrt(variance / draws));
-		/* The fourth moment is at most (9 + 1 / variance) times the variance squared. */
+		/*
+		 * The fourth central moment of a geometric distribution is at most (9 + 1 /
+		 * variance) times the variance squared. This limits the error of the measured
+		 * variance.
+		 */
 		assert_true(fabs(squares / draws - variance) <
 			    5 * variance * sqrt((8 + 1 / variance) / draws));
 	}

@@ -141,8 +141,8 @@ static void not_freed(void **state)
 }
 
 /*
- * A block is freed while it is moved. The free finds it in the cache. If the mover has already
- * stored the block in the table, the mover removes it again.
+ * A block is freed while it is moved: the free must find it in the cache. If the mover has already
+ * stored the block in the table, the mover must remove it again.
  */
 static void freed_while_moving(void **state)
 {
@@ -183,7 +183,10 @@ static void address_used_again(void **state)
 	assert_true(take(0x1000, IMAGE) == 0x1000 + IMAGE);
 }
 
-/* Two processes have blocks at the same address; one of the blocks is moved. */
+/*
+ * Two processes have blocks at the same address, and one of the blocks is moved. A free must find
+ * the block of its own process.
+ */
 static void two_images(void **state)
 {
 	struct memleak_block_key key;

@@ -164,7 +164,7 @@ static void several_answers(void **state)
 	assert_answered(helper, 6, 2);
 }
 
-/* If a reply comes after its call has timed out, a later call takes it. */
+/* A reply that arrives after its call has timed out is returned by a later helper_take(). */
 static void late_answer(void **state)
 {
 	struct message request = {.fd = -1};

@@ -22,7 +22,8 @@ struct made_block {
 	double bytes_per_s; /* rate at which the block grows without being replaced */
 	/* standard deviation of the log-normal size, drawn for each report; 0: the size is fixed */
 	double sigma;
-	bool replaced; /* true if each report finds a newer block in place of this one */
+	/* true if the block is replaced before each report, so that it is always young */
+	bool replaced;
 	uint32_t size;
 	uint32_t site;
 };

@@ -44,10 +44,7 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	/*
-	 * The reports are spread over 12 times the snapshot's elapsed time, which is about a
-	 * minute.
-	 */
+	/* The reports are spread over about a minute: 12 times the snapshot's elapsed time. */
 	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt;
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {

@@ -31,7 +31,7 @@ static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605
 /* State of the strict parser of the exposition format. */
 struct reader {
 	bool open_metrics;
-	char family[128]; /* name of the current metric family in its samples */
+	char family[128]; /* name that samples of the current metric family have */
 	const char *series[4096];
 	size_t series_cnt;
 };

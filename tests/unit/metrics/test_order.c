@@ -94,15 +94,15 @@ static void order_in(const char *text, const char *begin, const char *end, bool 
 }
 
 /*
- * Order of a part of the output: that of the report, of the suspects with a line of their own, of
- * all suspects, or of --sort
+ * Order that a part of the output must have: that of the sites in the report (REPORT), of the
+ * suspects with a line of their own (LINES), of all suspects (SUSPECTS), or of --sort (SORTED)
  */
 enum which { REPORT, LINES, SUSPECTS, SORTED, WHICH_CNT };
 
 /*
- * The parts of each format. Three parts have the order of --sort: "sites" in JSON, as its schema
- * promises; the stacks in bcc's format, as scripts expect; and "sites" in HTML, as the table of an
- * HTML report shows the suspects ("told") before the sites.
+ * The parts of each format. Three parts have the order of --sort. For "sites" in JSON, the schema
+ * promises this order. For the stacks in bcc's format, scripts expect it. For "sites" in HTML, no
+ * other order is needed: the table of an HTML report shows the suspects ("told") before the sites.
  */
 static const struct {
 	enum output_format format;

@@ -300,9 +300,9 @@ static void takes_out(void **state)
 }
 
 /*
- * Blocks that are reachable only from suppressed blocks are left out with them. In this test, these
- * are all blocks of one site and some blocks of another. Blocks that other blocks point to as well
- * are kept.
+ * Blocks that are reachable only from suppressed blocks are left out like these. In this test, this
+ * concerns all blocks of one site and some blocks of another. A block is kept if a block that is
+ * not suppressed points to it as well.
  */
 static void takes_out_what_hangs(void **state)
 {

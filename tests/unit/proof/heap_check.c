@@ -178,7 +178,7 @@ static void check_totals(const struct memory *memory, const struct census *censu
 	assert_int_equal(heap_census_all(table, HEAP_FREE).bytes, census->free_.bytes);
 	assert_int_equal(heap_census_own(table),
 			 table->heap_bytes - used_bytes - census->free_.bytes);
-	/* Count only half of each header, as the other half overlaps the previous chunk. */
+	/* Count only half of each header, because the other half overlaps the previous chunk. */
 	assert_true(heap_census_own(table) >=
 		    census->top_bytes +
 			    (census->used.count + census->free_.count) * (CHUNK_HEADER / 2));

@@ -194,8 +194,8 @@ static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, s
 static const struct memory_ops own_ops = {.read = read_own};
 
 /*
- * Compares the mapped files, and permissions unless gdb has written the core. Core files have no
- * names of anonymous mappings.
+ * Compares the mapped files and, unless gdb has written the core, their permissions. Core files
+ * have no names of anonymous mappings.
  */
 static void compare_maps(const struct core_file *core, const struct proc_maps *maps, bool by_gdb)
 {

@@ -57,6 +57,7 @@ static void check_walk(struct fake_memory *fake, enum heap_end end, bool changes
 
 /*
  * The heap had the top chunk of its arena, but now ends with end marks: the arena has a newer heap.
+ * This is accepted only if memory may change during the walk.
  */
 static void test_newer_heap(void **state)
 {
@@ -72,7 +73,10 @@ static void test_newer_heap(void **state)
 	fake_memory_deinit(&fake);
 }
 
-/* The newest heap was unmapped, so an older heap has the top chunk again. */
+/*
+ * The newest heap was unmapped, so an older heap has the top chunk again. This is accepted only if
+ * memory may change during the walk.
+ */
 static void test_older_heap(void **state)
 {
 	struct fake_memory fake;
@@ -87,7 +91,7 @@ static void test_older_heap(void **state)
 
 /*
  * The second chunk says that the first one is free, but the first one was still used when it was
- * read.
+ * read. This is an error, unless memory may change and the heap has a heap_info.
  */
 static void test_early_change(void **state)
 {

@@ -169,8 +169,8 @@ static void read_model(struct heap *heap, struct model *model)
 }
 
 /*
- * Gives the mark `kind` to each block with a lower mark that a block with this or a higher mark
- * points to. Repeats this until nothing changes.
+ * Gives the mark `kind` to each block that has a lower mark, if a block with the mark `kind` or a
+ * higher one points to it. Repeats this until nothing changes.
  */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
@@ -346,8 +346,8 @@ static void many_blocks(void **state)
 }
 
 /*
- * A long list whose elements are in shuffled order in memory. It would overflow the stack of a
- * recursive search.
+ * Marks a long list whose elements are in shuffled order in memory. A recursive search would
+ * overflow its stack.
  */
 static void long_list(void **state)
 {

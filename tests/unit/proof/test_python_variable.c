@@ -247,7 +247,9 @@ static void test_odd_strings(void **state)
 		      add_pair(&python, string_of_length(&python, odd[i].text, odd[i].len), OBJECT),
 		      NULL);
 	check(&python, add_pair(&python, string(&python, "good"), OBJECT), "__main__.good");
-	/* The type of a key is not str, or the name of the type cannot be read. */
+	/*
+	 * No name is found if the type of a key is not str, or if the type's name cannot be read.
+	 */
 	strcpy((char *)fake_memory_at(&python.fake, TYPE_NAME), "bytes");
 	check(&python, PAIRS + 8, NULL);
 	*fake_memory_at(&python.fake, TYPE + 24) = END - 2;
@@ -257,7 +259,10 @@ static void test_odd_strings(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Strings and pairs at the ends of readable memory and of the address space. */
+/*
+ * Tests strings and pairs at the ends of readable memory and of the address space: no name must be
+ * found.
+ */
 static void test_edges(void **state)
 {
 	static const uint64_t names[] = {BASE - 8,        END - 8, END, UINT64_MAX - 7,
@@ -278,7 +283,7 @@ static void test_edges(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Reads a string that ends with the readable memory. */
+/* Tests strings that lie right before the end of readable memory. */
 static void test_short_string(void **state)
 {
 	struct python python;

@@ -25,7 +25,7 @@
 #define STACK (BASE + 7 * PAGE)
 #define PAGES 8
 
-/* A block of the heap that memleak has traced. */
+/* A heap block that memleak has traced. */
 #define BLOCK (HEAP + 0x100)
 #define BLOCK_BYTES 64
 /* Start addresses of blocks that memleak does not know. */
@@ -306,9 +306,9 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * A path of many places: each is held by the next one, and the last one by a variable. The places
- * become known one by one, from the last one on. Even so, each holder in a Python program must be
- * read only once.
+ * Tests a path of many places: each place is held by the next one, and the last one by a variable.
+ * The search reaches the last place first and the first one last. Even so, each holder in a Python
+ * program must be read only once.
  */
 static void test_long_way(void **state)
 {

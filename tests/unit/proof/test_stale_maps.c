@@ -23,11 +23,14 @@ struct stale {
 	struct memory memory;
 	const struct memory *whole;
 	/*
-	 * A heap that has shrunk from old_end to `end`. The reader does not notice this until it
-	 * reads between `end` and old_end. heap: 0 if there is no such heap.
+	 * A heap that has shrunk: its start (0 if there is no such heap), its end, and its end
+	 * before. The reader does not notice this until it reads between `end` and old_end.
 	 */
 	uint64_t heap, end, old_end;
-	/* A heap whose heap_info says, after some reads, that it is its own predecessor. */
+	/*
+	 * A heap whose heap_info says, after reads_left reads, that the heap is its own
+	 * predecessor.
+	 */
 	uint64_t looping;
 	size_t reads_left;
 	uint64_t damaged; /* heap whose arena is read as zeros */
@@ -135,8 +138,8 @@ static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 }
 
 /*
- * The heap of a thread's arena has grown: it is counted up to the end of its mapping in the list,
- * even if that leaves only few chunks.
+ * The heap of a thread's arena has grown since the mappings were listed. It is counted up to the
+ * end of its listed mapping, even if only few chunks lie before this end.
  */
 static void test_grown(void **state)
 {
@@ -167,7 +170,7 @@ static void test_grown(void **state)
 		assert_int_equal(census.gaps.bytes % 16, census.gaps.count * 8);
 		census_deinit(&census);
 	}
-	/* If a free chunk ends at the limit, it looks like the top chunk, so there is no gap. */
+	/* If a free chunk ends at the limit, it looks like the top chunk, and there is no gap. */
 	assert_in_range(gap_cnt, 10, 15);
 	end(&program, &whole);
 }

@@ -368,7 +368,7 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	return read_data(version, &data);
 }
 
-/* A hostile recording must not have more growing classes than there is room for. */
+/* A recording with more growing classes than there is room for is refused. */
 static void too_many_classes(void **state)
 {
 	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 8, PYTHON_CLASSES_MAX), 0);
@@ -424,8 +424,8 @@ static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
 }
 
 /*
- * A hostile recording must not have more growing caches than there is room for, nor a cache without
- * a name or of an unknown kind.
+ * A recording is refused if it has more growing caches than there is room for, or a cache without a
+ * name or of an unknown kind.
  */
 static void hostile_growths(void **state)
 {
@@ -440,7 +440,8 @@ static void hostile_growths(void **state)
 
 /*
  * Reads a recording whose snapshot has allocation times of a site's blocks. `first` and `second`
- * are the times of two earlier snapshots, in this order. is_present: the snapshot has the site.
+ * are the times of two earlier snapshots, in this order. is_present: true if the snapshot has the
+ * site.
  */
 static int read_births(bool is_present, uint64_t first, uint64_t second)
 {
@@ -462,8 +463,8 @@ static int read_births(bool is_present, uint64_t first, uint64_t second)
 }
 
 /*
- * A hostile recording must not have earlier snapshots out of order, nor allocation times of an
- * absent site.
+ * A recording is refused if its earlier snapshots are out of order, or if it has allocation times
+ * of an absent site.
  */
 static void hostile_births(void **state)
 {
@@ -556,8 +557,8 @@ static void footprints_of_versions(void **state)
 }
 
 /*
- * Reads a recording in which site 0 is in one snapshot, and gets the given id `after` snapshots
- * later.
+ * Reads a recording in which site 0 has id 1 in the first snapshot, is absent from the second one
+ * if `after` > 1, and gets the given id `after` snapshots after the first one.
  */
 static int read_reused(unsigned int version, int after, uint64_t id)
 {
@@ -580,8 +581,8 @@ static int read_reused(unsigned int version, int after, uint64_t id)
 }
 
 /*
- * The number of a site may be given to another site only after reports have forgotten the former
- * site. Otherwise a recording could make reports use ever more memory.
+ * The number of a site may be given another id only after reports have forgotten the site. A
+ * recording that does so earlier is refused: it could make reports use ever more memory.
  */
 static void reused_numbers(void **state)
 {
@@ -604,9 +605,9 @@ static void versions(void **state)
 }
 
 /*
- * Skips all snapshots, and returns the result for the last one. Before it, reduces the memory
- * budget, so that only `left` bytes remain after it. left_else: number of bytes that would remain
- * otherwise.
+ * Skips all snapshots of a recording, and returns the result for the last one. left_else: memory
+ * budget that remains after the last snapshot. Before the last snapshot, the budget is reduced so
+ * that only `left` bytes of it would remain.
  */
 static int skip_with(size_t left_else, size_t left)
 {
@@ -622,7 +623,7 @@ static int skip_with(size_t left_else, size_t left)
 	return got;
 }
 
-/* The memory budget must suffice for everything that is needed to build a snapshot. */
+/* A snapshot is refused if the remaining memory budget is too small for building it. */
 static void memory_of_snapshot(void **state)
 {
 	size_t len, ends[SMALL_CNT], made, left;

@@ -444,7 +444,7 @@ static const struct stack stacks[] = {
 	 .named = "sqlite3_step",
 	 .frame = 1},
 	{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
-	/* wrapped_frame: the first wrapped_frame functions were found to behave like wrappers. */
+	/* wrapped_frame: number of innermost functions that were found to behave like wrappers */
 	{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
 	 .named = "load",
 	 .frame = 2,

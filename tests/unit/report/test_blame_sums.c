@@ -122,8 +122,8 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report that has the site */
 	size_t cnt;
 	bool has_several_leaks;
-	bool are_instances; /* the blamed functions are instances of a template */
-	bool is_called;     /* whether to check common_callers */
+	bool are_instances; /* true if the blamed functions are instances of a template */
+	bool is_called;     /* true if common_callers is to be checked */
 	enum common_callers common_callers;
 };
 

@@ -10,7 +10,7 @@
 
 #include "report/conclusion.h"
 
-/* Adds reasons for verdicts one by one. Each outweighs the reasons before it. */
+/* Adds reasons for verdicts one by one. Each must outweigh the reasons before it. */
 static void worst_first(void **state)
 {
 	static const struct ended_processes ended = {.total = 2};
@@ -58,7 +58,7 @@ static void kept_memory(void **state)
 }
 
 /*
- * There is an all-clear if the only process that has ended had no outstanding memory but that of
+ * The report gives an all-clear if one process has ended, without outstanding memory except that of
  * start-up code.
  */
 static void only_start_up(void **state)

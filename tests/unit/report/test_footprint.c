@@ -13,9 +13,9 @@
 #define MIB (1ULL << 20)
 
 /*
- * Describes how a process grows: each second, the parts of its memory by `each`, and its traced
- * blocks by traced_each. Times are in seconds since tracing began. Growth begins at `from` and ends
- * at `until`; if `until` is 0, it does not end.
+ * Describes how a process grows: each second, the parts of its memory grow by `each`, and its
+ * traced blocks by traced_each. Times are in seconds since tracing began. Growth begins at `from`
+ * and ends at `until`; if `until` is 0, it does not end.
  */
 struct story {
 	struct footprint each;
@@ -26,13 +26,13 @@ struct story {
 	uint32_t rss_image;
 	enum block_kind kind;
 	uint64_t from, until;
-	/* number of seconds after which everything is as at the start; 0: never */
+	/* growth starts again from 0 after each `period` seconds; 0: never */
 	uint64_t period;
 	uint64_t appears; /* second in which memleak finds the process */
-	uint64_t dips;    /* in this second, everything is as it was two seconds before */
+	uint64_t dips;    /* in this second, memory is as large as two seconds before */
 	uint64_t seconds; /* duration of tracing; 0: REPORTS seconds */
 	uint64_t jumps;   /* if not 0: a bit mask of the seconds in which memory grows */
-	bool alternates;  /* every other report leaves out the traced blocks as too young */
+	bool alternates;  /* true if every other report leaves out the traced blocks as too young */
 	struct run_facts run;
 };
 
@@ -474,8 +474,8 @@ static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 }
 
 /*
- * Between two points of the history, the larger of their values counts. Points that are too old are
- * not used.
+ * Growth that begins between two points of the history is measured from the larger of their values.
+ * If the last point is too old, there is no growth.
  */
 static void kept_since(void **state)
 {

@@ -63,7 +63,7 @@ static void first_suspect(void **state)
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
 	/* The blocks are too large for CPython to reuse them without a call of the allocator. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
-	/* The site whose block stores the container's items is unknown. */
+	/* It is unknown which site has allocated the block that stores the container's items. */
 	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);
 	/* Python's small objects are in pools, the sum of which is one suspect. */
 	expect(PYTHON_ALLOCATOR_POOLS, 8, 1600, 80 * 256, 0);

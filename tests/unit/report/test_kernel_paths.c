@@ -262,9 +262,9 @@ static void caches_apart(void **state)
 }
 
 /*
- * Blocks that exist only together with others (labels of inodes, owners of the objects on slab
- * pages, address ranges) are no leak if they grow alone or with reclaimable memory. They are blamed
- * together with an object that is not reclaimable.
+ * Blocks that belong to another block (labels of inodes, owners of the objects on slab pages,
+ * address ranges) are no leak if they grow alone or with reclaimable memory. They are blamed
+ * together with the block that they belong to if it is not reclaimable.
  */
 static void attached(void **state)
 {

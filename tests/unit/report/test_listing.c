@@ -94,7 +94,10 @@ static void sums_of_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
-/* If a process has two pools, two of its stacks are listed in their place. */
+/*
+ * If the sums of a process's two pools are suspects, two stacks of the pools are listed in their
+ * place.
+ */
 static void two_pools(void **state)
 {
 	static const struct site second = {.process = &process, .frame_cnt = 1};

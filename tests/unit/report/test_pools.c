@@ -183,9 +183,9 @@ static void unclear(void **state)
 }
 
 /*
- * A pool's growth is not judged while the growth is brief, nor while the process may be starting. A
- * process may be starting if its memory was first seen recently, and if it was young when tracing
- * began or frees no blocks from before tracing.
+ * A pool's growth is not judged while the growth is brief, nor while the process may be starting.
+ * The process may be starting if its memory was first seen recently. In addition, the process must
+ * have been young when tracing began, or free no blocks from before tracing.
  */
 static void settling(void **state)
 {

@@ -111,8 +111,8 @@ static void vanished_comes_back(void **state)
 
 /*
  * Takes a snapshot with a site, one without it, and one with it again. Returns the length of the
- * site's history then. ended: the site's process has ended meanwhile. forget: histories of absent
- * sites are dropped.
+ * site's history after the third snapshot. ended: true if the site's process ends before the second
+ * snapshot. forget: true if histories of absent sites are dropped after the second snapshot.
  */
 static size_t moments_after_absence(bool ended, bool forget)
 {

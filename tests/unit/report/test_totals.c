@@ -27,7 +27,7 @@ static void peak_and_growth(void **state)
 	assert_true(totals_per_s(&totals) == -20);
 }
 
-/* The peak stays known when the totals from which growth is computed have been dropped. */
+/* The peak stays known even after the total at the peak was dropped from the list. */
 static void many(void **state)
 {
 	struct totals totals = {0};

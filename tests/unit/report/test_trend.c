@@ -280,8 +280,8 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 
 /*
  * A cache was full before tracing began, and its entries, of two blocks each, are replaced one by
- * one. sized: when a block from before tracing is freed, its size is known. If leaks_per_s is not
- * 0, blocks of another size leak.
+ * one. sized: true if frees of blocks from before tracing have a size. If leaks_per_s is not 0,
+ * blocks of another size leak.
  */
 static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
 {

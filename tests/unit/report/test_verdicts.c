@@ -391,7 +391,7 @@ static struct plan make_buffers(struct made_program *program, double sigma)
 	return (struct plan){.until_s = 2000};
 }
 
-/* All blocks are freed from time to time, but for a tenth, which is never freed. */
+/* From time to time, all blocks are freed except a tenth, which is never freed. */
 static struct plan make_rising_sawtooth(struct made_program *program, double period_s)
 {
 	double per_second = made_scale(program, 2, 200);

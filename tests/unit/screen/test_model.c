@@ -94,15 +94,15 @@ static void order(void **state)
 	struct model model = model_at(8);
 
 	assert_rows(&model, "21435");
-	type(&model, "2"); /* count */
+	type(&model, "2"); /* sort by count */
 	assert_rows(&model, "12345");
 	type(&model, "2");
 	assert_rows(&model, "54321");
-	type(&model, "3"); /* change */
+	type(&model, "3"); /* sort by change */
 	assert_rows(&model, "14253");
-	type(&model, "7"); /* name */
+	type(&model, "7"); /* sort by name */
 	assert_string_equal(model.rows[0]->name, "fill fill.cc:7");
-	type(&model, "6"); /* verdict */
+	type(&model, "6"); /* sort by verdict */
 	assert_int_equal(model.rows[0]->id, 1);
 	assert_true(model.rows[0]->suspect);
 	type(&model, "S");

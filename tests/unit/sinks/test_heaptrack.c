@@ -202,7 +202,7 @@ static void each_moment_is_right(void **state)
 	check_moments(text, story, LENGTH(story), 1);
 }
 
-/* Histories with random numbers of blocks of random sizes. */
+/* Tests histories with random numbers of blocks of random sizes. */
 static void random_histories(void **state)
 {
 	uint64_t seed = 7;

@@ -23,7 +23,7 @@ int listen_here(void)
 	assert_int_equal(getsockname(sock, (struct sockaddr *)&addr, &len), 0);
 	snprintf(text, sizeof(text), "http://127.0.0.1:%d", ntohs(addr.sin_port));
 	setenv("DEBUGINFOD_URLS", text, 1);
-	/* Set the cache folder of root, and that of other users. */
+	/* Root uses CACHE_DIRECTORY, other users use DEBUGINFOD_CACHE_PATH. */
 	setenv("CACHE_DIRECTORY", in_folder("cache"), 1);
 	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache/debuginfod"), 1);
 	/* A client must wait for a hanging server longer than any test runs. */

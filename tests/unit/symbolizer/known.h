@@ -40,7 +40,7 @@ extern char *folder;
 
 int make_folder(void **state);
 int remove_folder(void **state);
-/* Returns the path of a file in the folder. Each of the last eight results is valid. */
+/* Returns the path of a file in the folder. The last eight returned paths stay valid. */
 const char *in_folder(const char *name);
 /*
  * Runs a shell command in the folder. It can use $CC, the compiler, and $SELF, the test program.

@@ -56,7 +56,7 @@ static void write_map(const char *mode, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Writes a line for a function at this offset in `code` to the perf map. mode: as for fopen(). */
+/* Writes a line to the perf map, for a function at `offset` in `code`. mode: as for fopen(). */
 static void add_line(const char *mode, unsigned int offset, unsigned int size, const char *name)
 {
 	char text[256];

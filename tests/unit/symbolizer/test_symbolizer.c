@@ -231,7 +231,7 @@ static void vdso_functions(void **state)
 
 int main(void);
 
-/* Resolves main() and the addresses after it in one call. Most of them have names. */
+/* Resolves main() and the addresses after it in one call. Most of them must get names. */
 static void large_batch(void **state)
 {
 	enum { CNT = 5000 };

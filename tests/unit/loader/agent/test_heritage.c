@@ -98,8 +98,8 @@ static void test_frees(void **state)
 	assert_int_equal(inheritance.freed_in_child_cnt, 1);
 	assert_int_equal(inheritance.freed_in_child[0].freed_ns, birth_ns + 300);
 	/*
-	 * Now no child is known. The block is kept only as long as the record of a fork before the
-	 * free may still arrive.
+	 * Now no child is known. The freed block is kept only while the record of a fork that
+	 * preceded the free may still arrive.
 	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);
@@ -131,7 +131,7 @@ static void test_noise(void **state)
 
 		apply(&heritage, CHILD, &none, &event);
 	}
-	/* More children were forked than are awaited at most, so the oldest ones were dropped. */
+	/* The number of awaited children is limited: the oldest ones were dropped. */
 	assert_int_equal(heritage.awaited_cnt, 4096);
 	assert_int_equal(heritage_walk(&heritage, &inheritance, UINT64_MAX), 0);
 	assert_int_equal(heritage_walk_freed(&heritage, &inheritance), 0);

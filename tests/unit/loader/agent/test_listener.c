@@ -40,7 +40,7 @@ static void send_fds(int sock, size_t cnt)
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(cnt * sizeof(int));
-	memset(CMSG_DATA(header), 0, cnt * sizeof(int)); /* sends stdin cnt times */
+	memset(CMSG_DATA(header), 0, cnt * sizeof(int)); /* all descriptors are 0: stdin */
 	if (cnt) {
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(cnt * sizeof(int));
@@ -89,7 +89,7 @@ static void number_of_descriptors(void **state)
 	listener_deinit(&listener);
 }
 
-/* Connections that send nothing do not block others. */
+/* Connections that send nothing do not block other connections. */
 static void silent_guests(void **state)
 {
 	int socks[LISTENER_GUESTS_MAX + 1], fd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests estimating the number of missed frees, by slab caches that have grown by fewer objects than
- * there are blocks.
+ * Tests the estimate of missed frees: if a slab cache has grown by fewer objects than blocks are
+ * outstanding, the difference was freed unnoticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

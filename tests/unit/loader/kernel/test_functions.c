@@ -84,7 +84,10 @@ static void test_odd(void **state)
 	assert_int_equal(got.slab[0].end - got.slab[0].start, 65536);
 }
 
-/* More functions match than the arrays of results can hold. */
+/*
+ * If more functions match than the result's arrays can hold, the arrays are filled and the rest is
+ * left out.
+ */
 static void test_many(void **state)
 {
 	char *text = NULL;

@@ -110,7 +110,7 @@ static void between(void **state)
 
 /*
  * The first list was read during an unload, so another library may have been mapped and unmapped
- * before the second list was read.
+ * before the second list was read: no frame is certain.
  */
 static void in_the_midst(void **state)
 {
@@ -125,7 +125,7 @@ static void in_the_midst(void **state)
 
 /*
  * The library in the stack is in neither list: it was loaded after the first list was read. The
- * second list has another file at its address.
+ * second list has another file at the library's address, so the frame is uncertain.
  */
 static void never_seen(void **state)
 {
@@ -139,7 +139,7 @@ static void never_seen(void **state)
 	code_history_deinit(&history);
 }
 
-/* A stack was walked before the first list was read, or after the last one. */
+/* Resolves stacks that were walked before the first list was read, or after the last one. */
 static void one_side(void **state)
 {
 	struct code_history history = {0};
@@ -153,7 +153,7 @@ static void one_side(void **state)
 }
 
 /*
- * The walk used the unwind table of the file that was mapped at this address before, so the callers
+ * The walk used the unwind table of a file that was mapped at this address earlier, so the callers
  * found with this table are dropped.
  */
 static void mistaken(void **state)
@@ -173,7 +173,10 @@ static void mistaken(void **state)
 	code_history_deinit(&history);
 }
 
-/* A stack has only the low 16 bits of the number of unloads. */
+/*
+ * A stack has only the low 16 bits of the number of unloads: it must resolve after these have
+ * wrapped around.
+ */
 static void wrapped(void **state)
 {
 	struct code_history history = {0};

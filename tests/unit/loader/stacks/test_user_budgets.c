@@ -73,8 +73,9 @@ static void usual(void **state)
 }
 
 /*
- * After an unusually long wait for a user's files, no user's files are waited for during a pause as
- * long as the excess time. For the user who caused the wait, the pause is twice as long.
+ * If the wait for a user's files was unusually long, a pause follows in which no user's files are
+ * waited for. The pause is as long as the excess time; for the user who caused the wait, it is
+ * twice as long.
  */
 static void pauses(void **state)
 {

@@ -60,7 +60,7 @@ static void test_sums_are_of_one_walk(void **state)
 	site_table_deinit(&table);
 }
 
-/* Memory for allocation times is used only if a report shows them. */
+/* Memory for allocation times is used only if a report shows these times. */
 static void test_births_on_request(void **state)
 {
 	const struct block block = {.size = 100};

@@ -37,7 +37,10 @@ static void shares(void **state)
 	assert_int_equal(table_memory(&given, &none), 7 * MIB);
 }
 
-/* Returns the memory used by all entries, as rounded up by the kernel's allocator. */
+/*
+ * Returns the memory used by all entries. The size of each entry is rounded up as by the kernel's
+ * allocator.
+ */
 static uint64_t bytes_of(const struct table_sizes *sizes)
 {
 	return sizes->blocks * 128ULL + sizes->stacks * 2048ULL + sizes->sites * 192ULL;

@@ -43,7 +43,7 @@ static void end(pid_t pid)
 }
 
 /*
- * Stops a process by ptrace. Returns the pid of the tracer, a child of this process, or -1 if
+ * Stops a process by ptrace. Returns the pid of the tracer (a child of this process), or -1 if
  * tracing is not permitted.
  */
 static pid_t trace(pid_t target)

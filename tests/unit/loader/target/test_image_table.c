@@ -343,7 +343,10 @@ static void memory_is_bounded(void **state)
 	assert_string_not_equal(maps_of(1), "unknown");
 	assert_string_not_equal(maps_of(100), "unknown");
 	assert_string_equal(maps_of(2), "unknown");
-	/* If a process has more mappings than the limit, all its mappings become unknown. */
+	/*
+	 * If the mappings of one process need more memory than the limit bytes_max, all of them
+	 * become unknown.
+	 */
 	for (uint64_t i = 0; i < 400; i++)
 		map_pages(1, 1000 + i, 1, 1, path);
 	assert_true(table.bytes <= table.bytes_max);

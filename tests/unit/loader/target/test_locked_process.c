@@ -117,7 +117,7 @@ static void nothing_is_final(void **state)
 	symspace__free(space);
 }
 
-/* Returns the start of the code of a program's file. */
+/* Returns the address at which the code of a program's file is mapped. */
 static uint64_t code_of(const struct proc_maps *maps, const char *path)
 {
 	for (size_t i = 0; i < maps->cnt; i++)

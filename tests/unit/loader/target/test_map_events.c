@@ -449,8 +449,8 @@ static void names_of_one_that_ended(void **state)
 }
 
 /*
- * Nothing is known about processes that were started before events were recorded, such as this
- * test.
+ * Nothing is known about processes that were started before events were recorded, such as the one
+ * that runs this test.
  */
 static void nothing_of_those_before(void **state)
 {

@@ -343,8 +343,8 @@ static void test_moved(void **state)
 }
 
 /*
- * Sampling depends on the size of the whole mapping. Its pieces keep this size when they are cut,
- * moved or grown, and when a munmap() fails.
+ * Sampling depends on the size of the whole mapping. The pieces of a mapping keep this size when
+ * they are cut, moved or grown, and when a munmap() fails.
  */
 static void test_pieces_know_the_whole(void **state)
 {

@@ -179,8 +179,9 @@ static void test_stale(void **state)
 }
 
 /*
- * A code object with another name is recognised even if all its counts, lines and addresses of
- * parts are the same: by the hash of the name, or by the object's number in CPython 3.12.
+ * A code object with another name has another cookie, even if all its counts, lines and addresses
+ * of parts are the same. The cookie depends on the hash of the name; in CPython 3.12, on the
+ * object's number.
  */
 static void test_stale_alike(void **state)
 {

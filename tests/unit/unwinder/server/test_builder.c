@@ -62,8 +62,8 @@ static GElf_Shdr text_section(Elf *elf)
 }
 
 /*
- * True if the rule agrees with libdw's frame: it has the same CFA, or it is unknown or outermost. A
- * CFA that is no register plus offset must not become a rule with sp or the frame pointer.
+ * True if the rule has the same CFA as libdw's frame, or is unknown or outermost. If libdw's CFA is
+ * no register plus offset, the rule must not use sp or the frame pointer.
  */
 static bool agrees(const struct unwind_arch *arch, struct unwind_rule rule, Dwarf_Frame *frame)
 {
