@@ -40,7 +40,7 @@ HELPER_KIND(unwinder_kind);
 struct unwinder {
 	struct helper helper;
 	int fd; /* descriptor of the file whose table is requested; -1 if there is none */
-	/* the request was sent again, since a helper ended while working on this file */
+	/* true if the request was sent again, since a helper ended while working on this file */
 	bool again;
 };
 

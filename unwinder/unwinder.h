@@ -45,8 +45,8 @@ uint64_t unwinder__delay_ns(const struct unwinder *unwinder);
 void unwinder__give_up(struct unwinder *unwinder);
 
 /*
- * Returns a descriptor that is readable when an answer is ready. Any of the calls above may replace
- * the descriptor.
+ * Returns a descriptor that is readable when an answer is ready. Any other call for this unwinder
+ * may replace the descriptor.
  */
 int unwinder__poll_fd(const struct unwinder *unwinder);
 

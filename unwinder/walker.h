@@ -16,9 +16,9 @@ int walker__new(struct walker **ret);
 void walker__free(struct walker *walker);
 
 /*
- * The functions below that return int return 0 or one of these errors: -EPIPE (the helper ended),
- * -ETIMEDOUT, -EPROTO (invalid answer), -ENOMEM. After an error the helper has been ended and all
- * spaces are lost; the next walker__open() starts a new helper.
+ * walker__open(), walker__add_code() and walker__walk() return 0 or one of these errors: -EPIPE
+ * (the helper ended), -ETIMEDOUT, -EPROTO (invalid answer), -ENOMEM. After an error the helper has
+ * been ended and all spaces are lost; the next walker__open() starts a new helper.
  */
 
 /*

@@ -95,7 +95,7 @@ static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place
 
 /*
  * mov $15, %rax; syscall. musl has no call frame information for this code. Signal handlers return
- * to the start of the code. As return addresses are looked up by the byte before them, the rule
+ * to the start of the code. Since return addresses are looked up by the byte before them, the rule
  * must include one byte before the code.
  */
 static const unsigned char x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};

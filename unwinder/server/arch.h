@@ -43,7 +43,7 @@ struct unwind_arch {
 	size_t sigreturn_bytes;
 	/* number of bytes before the sigreturn code to which the rule of that code also applies */
 	size_t sigreturn_lead;
-	bool has_plt; /* PLT entries have a CFA expression */
+	bool has_plt; /* true if PLT entries have a CFA expression */
 	/*
 	 * True if a CFA expression is that of PLT entries (see arch.c). Sets *threshold to the
 	 * literal N in the expression.

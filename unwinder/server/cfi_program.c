@@ -32,8 +32,8 @@ struct program {
 	const Dwarf_CIE *cie;
 	const uint8_t *at;
 	const uint8_t *end;
-	bool bad;       /* an instruction was invalid or is not supported here */
-	bool is_signal; /* the program describes the kernel's signal frame */
+	bool bad;       /* true if an instruction was invalid or is not supported here */
+	bool is_signal; /* true if the program describes the kernel's signal frame */
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;

@@ -12,9 +12,9 @@
 #include "unwinder/server/fde_list.h"
 
 /*
- * Calls row() in order for each address below `end` from which a new rule applies. Returns 0, an
- * error of row(), or -ENOTSUP for .debug_frame and for an instruction that is not supported: the
- * caller then discards the rows and uses libdw.
+ * Calls row() for each address below `end` at which a new rule begins to apply, in ascending order.
+ * Returns 0, an error of row(), or -ENOTSUP for .debug_frame and for an instruction that is not
+ * supported: the caller then discards the rows and uses libdw.
  */
 int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const struct fde *fde,
 		    uint64_t end, int (*row)(void *arg, uint64_t addr, struct unwind_rule rule),

@@ -13,7 +13,7 @@
 struct fde {
 	uint64_t start;
 	uint64_t end;
-	bool is_debug;          /* the FDE is in .debug_frame, not in .eh_frame */
+	bool is_debug;          /* true if the FDE is in .debug_frame, false if in .eh_frame */
 	uint32_t cie;           /* index of the FDE's CIE in fde_list.cies */
 	const uint8_t *program; /* instructions of this FDE; valid until elf_end() */
 	const uint8_t *program_end;

@@ -26,7 +26,7 @@ struct unwind_table {
 	uint32_t *words; /* array of page_cnt * UNWIND_PAGE_WORDS words */
 	uint32_t page_cnt;
 	uint32_t rule_cnt;
-	uint32_t index; /* position of the index in `words` */
+	uint32_t index; /* number of words before the index of granules */
 	uint32_t granule_cnt;
 	uint64_t first; /* file offset of the first granule of the index */
 	uint32_t row_cnt;

@@ -31,7 +31,7 @@ struct added_file {
 
 struct walker_space {
 	Dwfl *dwfl;
-	bool complete; /* a walk has begun: no files can be added any more */
+	bool complete; /* true if a walk has begun: no files can be added any more */
 	bool attached;
 	struct added_file *files;
 	size_t file_cnt;
@@ -40,8 +40,8 @@ struct walker_space {
 	/* The following fields are set for each walk. */
 	const struct unwind_copy *copy;
 	struct walker_stack *stack;
-	bool unread; /* a read of memory failed since the last frame */
-	bool beyond; /* a read just above the copied memory failed since the last frame */
+	bool unread; /* true if a read of memory failed after the last frame */
+	bool beyond; /* true if a read just above the copied memory failed after the last frame */
 	bool limit;
 };
 
@@ -282,8 +282,8 @@ static int keep_frame(Dwfl_Frame *frame, void *arg)
 }
 
 /*
- * Attaches libdwfl to a process that does not exist. All files must have been added, since libdwfl
- * determines the architecture from them.
+ * Attaches libdwfl to a process that does not exist. The caller must have added all files, since
+ * libdwfl determines the architecture from them.
  */
 static bool attach(struct walker_space *space)
 {

@@ -16,7 +16,7 @@ int walker_space__new(struct walker_space **ret);
 void walker_space__free(struct walker_space *space);
 
 /*
- * Adds a file that the process has mapped as code. Must be called before the first walk. Takes over
+ * Adds a file that the process has mapped as code. Call this only before the first walk. Takes over
  * fd. Ignores files that are neither programs nor libraries.
  */
 void walker_space__add(struct walker_space *space, int fd, const struct walker_code *code);

@@ -44,11 +44,12 @@ enum agreement_verdict {
 	AGREEMENT_SAME,
 	AGREEMENT_DIFFERS, /* frames differ, or one walk ends where the other continues */
 	/*
-	 * no difference found; only libdwfl finished, or it found more frames in the copied memory
+	 * no difference found; the other walk failed, but libdwfl's finished, or ended as
+	 * WALKER_BEYOND or WALKER_LIMIT after more frames
 	 */
 	AGREEMENT_ONLY_WALKER,
-	AGREEMENT_ONLY_WALK, /* no difference found; only the other walk finished */
-	AGREEMENT_NEITHER,   /* no difference found; neither walk finished */
+	AGREEMENT_ONLY_WALK, /* no difference found; libdwfl's walk failed, the other did not */
+	AGREEMENT_NEITHER,   /* no difference found; both walks failed */
 	/* no difference found as far as libdwfl could walk (WALKER_BEYOND or WALKER_LIMIT) */
 	AGREEMENT_BEYOND,
 	AGREEMENT_CNT,
