@@ -341,9 +341,10 @@ void thread_begin_memo(void)
 }
 
 /*
- * Finds a page of the thread's own stack. On the main stack, this is the page of AT_RANDOM, which
- * is above all frames; on other stacks, it is the page of the thread pointer. A forked child keeps
- * the range that was found for the thread that forked.
+ * Sets the range of the thread's own stack, self.low to self.high, to one page; the range is later
+ * extended downwards. On the main stack, this is the page of the AT_RANDOM bytes, which are above
+ * all frames; on other stacks, it is the page of the thread pointer. Not called in a forked child,
+ * which keeps the range of the thread that forked.
  */
 static void find_stack(bool is_main)
 {

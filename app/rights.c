@@ -67,8 +67,8 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 	if (!rights_may_open_events())
 		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
 	/*
-	 * Ignore failure: even without a lower bounding set, PR_SET_NO_NEW_PRIVS keeps executed
-	 * programs from gaining capabilities.
+	 * Ignore failure to reduce the capability bounding set: even with the full set,
+	 * PR_SET_NO_NEW_PRIVS keeps executed programs from gaining capabilities.
 	 */
 	capabilities_bound(kept);
 	err = capabilities_set(kept, kept);

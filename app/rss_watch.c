@@ -22,8 +22,9 @@
 #define GIVE_UP_NS 60000000000ULL
 
 /*
- * Maximum time in nanoseconds since memleak last waited for the result of a reading. After a longer
- * time, the result is discarded, because it may be old.
+ * Maximum interval, in nanoseconds, between two attempts to receive the result of a reading. If the
+ * interval is longer, the reading is stopped and its result is not used: it may have been ready for
+ * a long time, and be out of date.
  */
 #define STALE_NS 20000000000ULL
 

@@ -15,7 +15,9 @@
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory)
 {
 	*reader = (struct heap_reader){.memory = memory, .next_len = FIRST_LEN};
-	/* The kernel copies between page-aligned addresses two to three times as fast as others. */
+	/*
+	 * The kernel copies two to three times as fast if source and destination are page-aligned.
+	 */
 	reader->window = aligned_alloc(READER_PAGE_BYTES, READER_WINDOW_BYTES);
 	reader->pages = aligned_alloc(READER_PAGE_BYTES, (size_t)READER_PAGES * READER_PAGE_BYTES);
 	reader->page_starts = malloc(READER_PAGES * sizeof(*reader->page_starts));

@@ -67,8 +67,8 @@ int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);
 
 /*
- * Returns the links of a block whose element of links->first has the flag LINKS_MANY. first: that
- * element.
+ * Returns the links of a block that has the flag LINKS_MANY. first: the block's element of
+ * links->first.
  */
 static inline const uint32_t *links_many(const struct links *links, uint32_t first)
 {

@@ -29,10 +29,11 @@
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 /*
- * SAME_KEYS_MAX: maximum number of pointers to one object that are followed if the same word
- * directly precedes each of them in memory. Further pointers after this word are ignored: an object
- * may have thousands of bound methods, such as set.discard(), each with a pointer to the object
- * after the same word. KEYS_MAX: number of different words that are remembered for each object.
+ * An object may have thousands of bound methods, such as set.discard(). In each of them, the
+ * pointer to the object directly follows the same word. Following a few of these pointers is
+ * enough. SAME_KEYS_MAX: maximum number of pointers to an object that the first search follows for
+ * each preceding word. KEYS_MAX: maximum number of preceding words remembered per object; the
+ * oldest is evicted first.
  */
 #define SAME_KEYS_MAX 4U
 #define KEYS_MAX 8U

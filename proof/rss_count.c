@@ -229,8 +229,10 @@ static int count_heap(struct count *count)
 }
 
 /*
- * Returns the number of resident bytes of a mapping. If a copy is read, this is the number of the
- * original process, except for private anonymous memory, which is resident in the copy, too.
+ * Returns the resident bytes of mapping `i`. If `smaps` is that of a copy of the process, returns
+ * the value of the original process for shared mappings and mappings of files, whose pages the copy
+ * may lack. Returns the copy's value for private anonymous memory, and for mappings that the
+ * original process no longer has.
  */
 static uint64_t rss_of(const struct count *count, size_t i)
 {

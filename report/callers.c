@@ -17,8 +17,8 @@
 #define MOST_FRAMES 64
 
 /*
- * Length of the later part of tracing, in which gains are compared, as a fraction of the time since
- * tracing began. The value is the same as in trend.c.
+ * Fraction of the time since tracing began that counts as the later part of tracing, over which
+ * gains are compared. Must equal LATER_PART in trend.c.
  */
 #define LATER_PART 0.6
 

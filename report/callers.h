@@ -52,8 +52,8 @@ int callers_rank(struct callers *callers, struct ranking *ranking);
 const uint32_t *callers_calls(const struct callers *callers, const struct site *site);
 
 /*
- * Returns the index of the sum for the call at a frame of a site; SIZE_MAX if there is none.
- * `callers` may be NULL.
+ * Returns the index in callers->items of the sum for the call whose return address is
+ * site->frames[frame]. Returns SIZE_MAX if this call has no sum, or if `callers` is NULL.
  */
 size_t callers_find(const struct callers *callers, const struct site *site, size_t frame);
 

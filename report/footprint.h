@@ -24,9 +24,10 @@ struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
 	/*
-	 * The fastest growth of a process's resident anonymous memory that traced blocks explain,
-	 * alone or together with the free memory in the allocator. `process` is NULL if no process
-	 * has such growth.
+	 * The fastest growth of resident anonymous memory in a process, among growth that is
+	 * explained by traced blocks, or by traced blocks plus unpinned free memory in the
+	 * allocator. With size filters, all such growth counts as explained. `process` is NULL if
+	 * there is no explained growth.
 	 */
 	struct untraced_growth explained;
 	/*

@@ -383,8 +383,9 @@ static size_t heaviest_of(const struct kernel_paths *all)
 }
 
 /*
- * Excludes the paths that allocate for tracers. Marks the other paths that allocate page tables:
- * their objects are "page tables", and no function is blamed for them.
+ * Excludes the paths that allocate for tracers. Among the remaining paths, finds those that
+ * allocate page tables, names their objects "page tables", and marks them as assigned, so that no
+ * function is blamed for them.
  */
 static void set_objects(struct kernel_paths *all)
 {

@@ -90,9 +90,10 @@ int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t
 		struct proven_loss **ret);
 
 /*
- * Merges cnt paths that pin memory into pinners. Returns the largest pinners, at most `most`, in
- * descending order of pinned bytes. The paths must be sorted in that order. The pinners point into
- * paths; the caller frees *ret. Returns 0 or -ENOMEM.
+ * Merges the cnt paths, each of which pins memory, into pinners. Returns the largest pinners, at
+ * most `most`, in descending order of pinned bytes. The paths must also be in descending order of
+ * pinned bytes, so that each pinner points to its largest path. The pinners point into paths; the
+ * caller frees *ret. Returns 0 or -ENOMEM.
  */
 int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		 struct pinner **ret);

@@ -548,7 +548,10 @@ static double unfreed(const struct site_history *history, size_t span, uint64_t 
 	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
 
-/* Returns an amount that a site, or the process of the site, held at a point. */
+/*
+ * Returns the number of blocks or bytes that a site, or its process, held at a point of the
+ * history. Some of these functions subtract frees of blocks from before tracing.
+ */
 typedef double amount_fn(const struct history_point *point, size_t span);
 
 static double blocks_of(const struct history_point *point, size_t span)

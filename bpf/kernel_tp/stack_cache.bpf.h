@@ -93,9 +93,10 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 }
 
 /*
- * The return address of the outermost frame is found by its distance from the end of the stack,
- * because the random offset of the system call lies between this word and the others. The word is
- * stored in the last element of view->words.
+ * The return address of the outermost frame is located by its distance from the end of the stack.
+ * Its distance from the start is not constant: on entry to a system call, the kernel moves the
+ * stack pointer by a random offset, so a gap of random size separates this return address from
+ * those of the inner frames. It is stored in the last element of view->words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
 #define END_WORDS 64 /* words searched at the stack's end, below the user registers */

@@ -16,8 +16,9 @@
  */
 #define WINDOW_BYTES 2048
 /*
- * The window normally starts at the stack pointer. If a word is outside that window, the window
- * starts this number of bytes below the word.
+ * Number of bytes between the start of the window and the word to be read, if the window does not
+ * start at the stack pointer. It starts there unless the word would be outside the window or in its
+ * last WINDOW_LEAD bytes.
  */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096

@@ -323,8 +323,8 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 }
 
 /*
- * Maps part_bytes bytes of the file, beginning at offset `start`. Calls run() for each written part
- * of the first `bytes` bytes.
+ * Maps part_bytes bytes of the file, from offset `start`. Calls run() for each written range within
+ * the first `bytes` of these bytes.
  */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,

@@ -161,8 +161,8 @@ static bool is_one_unload(const struct neighbours *lists)
 struct reading {
 	struct neighbours lists;
 	/*
-	 * List of the mappings that the BPF program used to walk the stack. NULL if that is
-	 * `lists.same`, or if the list has been removed.
+	 * The mapping list that the BPF program used to walk the stack. NULL if this list is
+	 * `lists.same`, or is not in the history, for example because it was removed.
 	 */
 	const struct code_list *known;
 	bool is_shortened;  /* true if old lists of the image were removed to limit memory */

@@ -145,8 +145,9 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if realloc() has moved the block during this walk. The walk skips the block then: it has
- * visited the block before the move, or take_handed() reads the block.
+ * True if realloc() stored the block again during this walk, and the walk must skip it: either the
+ * walk had already visited the block, or the BPF program has handed it over and take_handed() adds
+ * it.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {

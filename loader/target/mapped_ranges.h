@@ -108,10 +108,16 @@ int ranges_insert(struct ranges *ranges, const struct range *range);
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
-/* Drops the taken pieces of the thread, after its system call has succeeded. */
+/*
+ * Deletes the pieces that ranges_take() stored for this thread. Call it when the thread's system
+ * call has succeeded.
+ */
 void ranges_forget(struct ranges *ranges, pid_t tid);
 
-/* Puts the taken pieces of the thread back, after its system call has failed. */
+/*
+ * Puts the pieces that ranges_take() stored for this thread back into the list. Call it when the
+ * thread's system call has failed.
+ */
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*

@@ -35,9 +35,9 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 /*
  * Loads the BPF programs. Their maps have room for process_cnt processes or, if probes are shared,
  * for all processes that may match the filter. choose() is called before loading and selects BPF
- * programs to load instead of those that track blocks; it may be NULL. Before, set the callbacks of
- * `tracker`, and the fields `owner` and `arg` of its walker. Returns 0, or a negative errno after
- * logging it.
+ * programs to load instead of those that track blocks; it may be NULL. Before calling this
+ * function, set the callbacks of `tracker`, and the fields `owner` and `arg` of tracker.walker.
+ * Returns 0, or a negative errno after logging it.
  */
 int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
 		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),

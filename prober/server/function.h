@@ -36,8 +36,8 @@ struct wanted_function {
 	 */
 	bool everywhere;
 	/*
-	 * true: find the function's return instructions, or the wanted function to which it passes
-	 * every call
+	 * true: analyse the function's code, to find its return instructions or, if every path
+	 * leads to a wanted function, one such function
 	 */
 	bool followed;
 };

@@ -138,8 +138,8 @@ OWN_FRAME static void new_in_hole(void)
 }
 
 /*
- * After each call that is left out, calls operator new, which may throw an exception instead of
- * returning.
+ * Alternates calls that memleak's filter leaves out with calls of operator new, which may throw an
+ * exception instead of returning.
  */
 static void news(void)
 {

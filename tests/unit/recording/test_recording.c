@@ -377,9 +377,9 @@ static void too_many_classes(void **state)
 }
 
 /*
- * In newer versions, growing classes and containers have more numbers. From
- * RECORDING_WITH_ALLOCATOR on there is an entry for the allocator. From RECORDING_WITH_UNCOUNTED on
- * this entry also has the number of uncounted objects.
+ * In newer versions, the record of a growing class or container consists of more numbers. Since
+ * RECORDING_WITH_ALLOCATOR, there is also a record for the allocator. Since
+ * RECORDING_WITH_UNCOUNTED, the record for the allocator includes the number of uncounted objects.
  */
 static void python_of_versions(void **state)
 {

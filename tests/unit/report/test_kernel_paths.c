@@ -183,8 +183,8 @@ static void single_path(void **state)
 }
 
 /*
- * A leaking function is blamed itself if only a few blocks come from other sites in the same system
- * call.
+ * The leaking function is blamed, and not its caller, if other sites in the same system call
+ * allocate only a few blocks.
  */
 static void few_beside(void **state)
 {

@@ -35,8 +35,9 @@ static const struct stack stacks[] = {
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
 	/*
-	 * No initialisation by a library: a function of the program has the name of a library
-	 * function, or the library calls the program back.
+	 * These stacks do not count as initialisation of the runtime: either the function named
+	 * setlocale() belongs to the program, or setlocale() of libc has called back into the
+	 * program.
 	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},

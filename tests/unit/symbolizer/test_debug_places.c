@@ -30,8 +30,8 @@ static struct module *make_module(enum server_need kind, const char *file)
 }
 
 /*
- * True if a debug file would be opened for the helper. root_path: the root folder of the process,
- * or NULL if it is unknown.
+ * True if debug_file_open() opens at least one file for a module that needs the debug file `file`.
+ * root_path: the root folder of the process, or NULL if it is unknown.
  */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
