@@ -17,7 +17,9 @@ ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*
 NOT_NEEDED = ("test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip",
               "distutils", "pydoc_data", "dist-packages", "xml", "sqlite3", "config-3.11-*")
 MODULES = ("veth", "overlay")
-TERMINAL = pathlib.Path("/usr/lib/terminfo/x/xterm")  # the same file for all processors
+# The same files for all processors.
+TERMINAL = pathlib.Path("/usr/lib/terminfo/x/xterm")
+LOCALE = pathlib.Path("/usr/lib/locale/C.utf8")
 
 
 def write_base(path, build, processor):
@@ -40,6 +42,7 @@ def write_base(path, build, processor):
         for library in processor.root.glob(f"usr/lib/*-linux-gnu/{pattern}"):
             archive.program(library, "/" / library.relative_to(processor.root))
     archive.copy(TERMINAL, TERMINAL)
+    archive.copy_tree(LOCALE, LOCALE)
     add_tree(archive, build)
     archive.close()
 
