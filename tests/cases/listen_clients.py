@@ -189,6 +189,8 @@ def test_server_killed(t):
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     os.kill(server_of(memleak), signal.SIGKILL)
+    # Until then the killed server may accept a connection, which is reset.
+    memleak.wait_for("a line", lambda: "the HTTP server exited" in memleak.notes)
     before = meanwhile(memleak, scrape, address).value("memleak_reports_total")
     memleak.fresh_report()
     memleak.fresh_report()
