@@ -111,15 +111,14 @@ static int receive(int sock)
 		       : -EPROTO;
 }
 
-static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
+/* Returns the process at the other end of a connection, as of the time when it connected. */
+static struct ucred peer_of(int sock)
 {
-	struct ucred peer;
+	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t len = sizeof(peer);
 
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		return false;
-	*ret_pid = peer.pid;
-	return !peer.uid || peer.uid == listener->uid;
+	getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+	return peer;
 }
 
 /*
@@ -140,16 +139,17 @@ static void let_in(struct listener *listener)
 {
 	while (listener->guest_cnt < LISTENER_GUESTS_MAX) {
 		int sock = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
-		pid_t pid = 0;
+		struct ucred peer;
 
 		if (sock < 0 && errno == ECONNABORTED)
 			continue;
 		if (sock < 0)
 			return;
-		if (is_ours(listener, sock, &pid) && !watch(listener, sock))
+		peer = peer_of(sock);
+		if ((!peer.uid || peer.uid == listener->uid) && !watch(listener, sock))
 			listener->guests[listener->guest_cnt++] = sock;
 		else
-			refuse(listener, sock, pid);
+			refuse(listener, sock, peer.pid);
 	}
 }
 
@@ -158,7 +158,6 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 	let_in(listener);
 	for (size_t i = 0; i < listener->guest_cnt;) {
 		int sock = listener->guests[i], fd = receive(sock);
-		bool ours = is_ours(listener, sock, ret_pid);
 
 		if (fd == -EAGAIN) {
 			i++;
@@ -170,13 +169,12 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 		 * program connects again.
 		 */
 		array_remove(listener->guests, &listener->guest_cnt, i);
+		*ret_pid = peer_of(sock).pid;
 		close(sock);
-		if (fd >= 0 && ours) {
+		if (fd >= 0) {
 			*ret_fd = fd;
 			return 0;
 		}
-		if (fd >= 0)
-			close(fd);
 		listener->refused++;
 	}
 	/*
