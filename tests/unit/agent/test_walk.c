@@ -205,6 +205,38 @@ static void test_too_long(void **state)
 	assert_false(walk.doubtful);
 }
 
+/* Common part of frame information with the augmentation "zR" and one more letter. */
+static bool knows_augmentation(char letter)
+{
+	const struct {
+		uint32_t len, id;
+		uint8_t version;
+		char augmentation[4];
+		uint8_t code_alignment, data_alignment, return_register, data_len, encoding;
+		uint8_t instructions[2];
+	} __attribute__((packed)) entry = {.len = sizeof(entry) - sizeof(entry.len),
+					   .version = 1,
+					   .augmentation = {'z', 'R', letter},
+					   .code_alignment = 1,
+					   .data_alignment = 0x78,
+					   .return_register = 16,
+					   .data_len = 1,
+					   .encoding = DW_EH_PE_sdata4};
+	struct common common;
+
+	return read_common((struct reader){.at = (uint64_t)&entry, .end = (uint64_t)(&entry + 1)},
+			   &common) &&
+	       common.has_data && common.encoding == DW_EH_PE_sdata4;
+}
+
+/* Letters for signal frames, pointer authentication and memory tagging need no data. */
+static void test_augmentations(void **state)
+{
+	for (const char *letter = "SBG"; *letter; letter++)
+		assert_true(knows_augmentation(*letter));
+	assert_false(knows_augmentation('X'));
+}
+
 static int begin(void **state)
 {
 	make_account();
@@ -223,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walks),
 		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_augmentations),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
