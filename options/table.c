@@ -57,8 +57,7 @@ const struct option_def option_table[] = {
 	/* Options that select what is traced */
 	{"pid", 'p', "PID[,PID...]",
 	 "Trace these running processes. They are not stopped (but see --prove). A name may be "
-	 "given "
-	 "instead of a number if only one process has it",
+	 "given instead of a number if only one process has it",
 	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
 	{"command", 'c', "CMD",
 	 "Run CMD and trace it from its first allocation on. CMD is split into words as by a "
