@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The account: shared memory that records the blocks of a traced program. The agent, a library in
- * the program, writes the account, and memleak reads it. The account is sparse, always consistent,
- * and remains valid after the program has ended. Reading the account does not stop any thread.
+ * the program, writes it, and memleak reads it without stopping any thread. The account is sparse,
+ * always consistent, and remains valid after the program has ended.
  *
  * Each block is recorded in a *cell*, found by the block's address. A *line* covers 256 bytes of
  * addresses. It has four cells, which are enough in most programs; a full line gets *spills*, each
@@ -11,10 +11,9 @@
  * written.
  *
  * All threads share one *call tree*; each stack is a path in it. A stack is identified by the
- * number of its innermost frame; the parent of a frame is the frame of its caller. Frames never
- * change, and common parts of stacks are stored once. A path first has all script frames, then all
- * native frames, each from the innermost to the outermost; memleak inserts the script frames
- * between the native frames.
+ * number of its innermost frame; a frame's parent is its caller. Frames never change. A path first
+ * has all script frames, then all native frames, each from the innermost to the outermost; memleak
+ * inserts the script frames between the native frames.
  *
  * Sizes are in bytes, times are CLOCK_MONOTONIC. The traced program can write anything into its
  * account, so readers must not trust it.
@@ -35,7 +34,7 @@
 
 /*
  * Lowest descriptor number for the account in the program. Used if the agent could not send the
- * descriptor to memleak, and if the program's limits allow such a number.
+ * descriptor to memleak, and the program's limits allow it.
  */
 #define ACCOUNT_FD 1000
 
@@ -53,14 +52,9 @@ enum account_region {
 	ACCOUNT_FILTER, /* numbers of recorded blocks, indexed by a hash of the address */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
-	/*
-	 * struct account_range: the program's mappings, computed by memleak from the events that it
-	 * has read
-	 */
+	/* struct account_range: the program's mappings, computed by memleak from events */
 	ACCOUNT_RANGES,
-	/*
-	 * hash table of __u32: ACCOUNT_SCRIPT_CODE() of each copied code object; 0 in unused slots
-	 */
+	/* hash table of __u32: ACCOUNT_SCRIPT_CODE() of each copied code object, or 0 */
 	ACCOUNT_CODE_TABLE,
 	ACCOUNT_CODES,  /* struct account_code, each followed by the copy of a code object */
 	ACCOUNT_FRAMES, /* struct account_frame, indexed by frame number */
@@ -79,7 +73,7 @@ enum account_lost {
 	ACCOUNT_LOST_THREADS,  /* allocator calls by threads beyond the maximum number of threads */
 	ACCOUNT_LOST_SIZE,     /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
 	ACCOUNT_LOST_TRACED,   /* traced calls dropped because the ring was full */
-	/* dropped events of type ACCOUNT_EVENT_FREED_SHARED or ACCOUNT_EVENT_FREED_INHERITED */
+	/* dropped ACCOUNT_EVENT_FREED_SHARED and ACCOUNT_EVENT_FREED_INHERITED */
 	ACCOUNT_LOST_INHERITED,
 	ACCOUNT_LOST_CNT,
 };
@@ -97,8 +91,7 @@ enum account_call {
 	ACCOUNT_CALL_UNMAP,
 	ACCOUNT_CALL_REMAP,
 	ACCOUNT_CALL_CNT,
-	/* free() or operator delete: used only in struct account_traced */
-	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT,
+	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT, /* free() or delete, only in struct account_traced */
 };
 
 /* Bits of account.modes. Only ACCOUNT_TRACES and ACCOUNT_TRACES_STACKS are ever cleared. */
@@ -121,8 +114,8 @@ struct account_sums {
 	__s64 highest; /* maximum of the sum of `outstanding` and `mapped` */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
-	 * Total size of the blocks that were outstanding when ACCOUNT_ADDS_UP was set;
-	 * `outstanding` includes them. Written by memleak.
+	 * Bytes outstanding when ACCOUNT_ADDS_UP was set, included in `outstanding`. Written by
+	 * memleak.
 	 */
 	__s64 before;
 	__u64 reserved[3];
@@ -166,15 +159,12 @@ struct account {
 	__u32 frame_cnt;
 	__u64 text_bytes;
 	__u64 code_bytes; /* number of bytes of ACCOUNT_CODES in use */
-	/*
-	 * number of distinct stacks; a native stack without script frames, and the same native
-	 * stack with script frames, count as two
-	 */
+	/* number of distinct stacks; a native stack with and without script frames counts as two */
 	__u64 stack_cnt;
 	__u64 event_cnt;
 	/*
-	 * Number of events in ACCOUNT_EVENTS that memleak has read. Their effects on mappings are
-	 * in ACCOUNT_RANGES, so these events may be overwritten.
+	 * Number of events that memleak has read. Their effects on mappings are in ACCOUNT_RANGES,
+	 * so these events may be overwritten.
 	 */
 	__u64 event_read;
 	__u64 range_cnt;
@@ -183,10 +173,7 @@ struct account {
 	/* Number of calls of each function when ACCOUNT_ADDS_UP was set. Written by memleak. */
 	__u64 calls_before[ACCOUNT_CALL_CNT];
 	__u64 traced_cnt;
-	/*
-	 * Number of entries of ACCOUNT_TRACE that memleak has read. These entries may be
-	 * overwritten.
-	 */
+	/* Number of entries of ACCOUNT_TRACE that memleak has read: these may be overwritten. */
 	__u64 traced_read;
 	__u64 last_fork_ns;
 	/*
@@ -212,9 +199,8 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees; /* number of frees of addresses that are in no cell */
-	/* number of failed allocator calls, not counting those for 0 bytes */
-	__u64 failed;
+	__u64 earlier_frees;           /* number of frees of addresses that are in no cell */
+	__u64 failed;                  /* number of failed allocator calls, except for 0 bytes */
 	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
 	/* number of frees, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
 	__u64 frees;
@@ -274,17 +260,14 @@ struct account_frame {
 #define ACCOUNT_CODE_UNIT 16U
 #define ACCOUNT_SCRIPT_FRAME(code, distance)                                                       \
 	(MEMLEAK_FRAME_SCRIPT | (__u64)(code) << 32 | (__u32)(distance))
-/*
- * Offset of the code object's copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is
- * no copy.
- */
+/* Offset of the copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is no copy. */
 #define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 27) - 1))
 
 /*
  * Header of the copy of a CPython code object. The copy contains all that memleak needs to name a
- * frame: some fields, the name, the path and the line table. So memleak need not read the process's
- * memory. Pointers in the copy are stored as offsets in the account's file, because a proof
- * (--prove) would take addresses for pointers of the program.
+ * frame without reading the process's memory: some fields, the name, the path and the line table.
+ * Pointers in the copy are offsets in the account's file, because a proof (--prove) would take
+ * addresses for pointers of the program.
  */
 struct account_code {
 	__u64 identity; /* hash of the code object's content */
@@ -315,16 +298,15 @@ struct account_code {
 #define ACCOUNT_CELL_POSITION(word) ((__u32)((word) >> 59))
 
 /*
- * Second word of a cell, account_cell.life: time of the block's allocation (birth time) in units of
- * 2^22 ns, sample bit, epoch, and thread number. Birth times have the resolution of the kernel's
- * tick. A new epoch begins at each fork and when memleak needs one; epochs order the allocations
- * within one tick.
+ * Second word of a cell, account_cell.life: the block's birth time in units of 2^22 ns, sample bit,
+ * epoch, and thread number. Birth times have the resolution of the kernel's tick. A new epoch
+ * begins at each fork and when memleak needs one; epochs order the allocations within one tick.
  */
 #define ACCOUNT_THREAD_BITS 20
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-/* Maximum time, in nanoseconds, from the stored birth time of a block to its actual allocation. */
+/* Maximum time, in nanoseconds, from a block's stored birth time to its allocation. */
 #define ACCOUNT_TICK_NS 15000000ULL
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
@@ -344,10 +326,7 @@ struct account_cell {
 #define ACCOUNT_LINE_SPAN 256U
 #define ACCOUNT_POSITION_SPAN 8U /* minimum distance between two block addresses, in bytes */
 #define ACCOUNT_SPILL_CELLS 11U
-/*
- * maximum number of spills per line; the cells of a line and of 3 spills are enough for all 32
- * block addresses of the line
- */
+/* maximum number of spills per line; a line and 3 spills have cells for all its 32 addresses */
 #define ACCOUNT_SPILLS_MAX 3U
 
 struct account_line {
@@ -359,9 +338,8 @@ struct account_spill {
 	__u32 next; /* number of the line's next spill + 1, 0 if there is none */
 	__u32 reserved;
 	/*
-	 * Number of the line to which this spill adds cells: the line's first address divided by
-	 * ACCOUNT_LINE_SPAN. The address itself would count as a pointer in a proof. Written before
-	 * a block is stored in the spill.
+	 * The line's first address divided by ACCOUNT_LINE_SPAN; the address itself would count as
+	 * a pointer in a proof. Written before a block is stored in the spill.
 	 */
 	__u64 line;
 } __attribute__((aligned(64)));
@@ -416,7 +394,7 @@ struct account_event {
 	__u64 len;
 	__u32 stack;
 	/*
-	 * in ACCOUNT_EVENT_MAP: bits ACCOUNT_MAP_*; in ACCOUNT_EVENT_TAKE: 1 if the old range stays
+	 * ACCOUNT_EVENT_MAP: bits ACCOUNT_MAP_*; ACCOUNT_EVENT_TAKE: 1 if the old range stays
 	 * mapped
 	 */
 	__u32 flags;
@@ -440,8 +418,7 @@ struct account_traced {
 #define ACCOUNT_RANGE_SAMPLE (1ULL << 32)
 
 /*
- * A mapping, stored so that a memleak process that attaches later knows it. The fields are those of
- * struct range in loader/target.
+ * A mapping, stored for a memleak process that attaches later; see struct range in loader/target.
  */
 struct account_range {
 	__u64 start;
@@ -458,7 +435,7 @@ struct account_range {
 
 /*
  * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. The regions
- * ACCOUNT_SPILLS and ACCOUNT_CHUNKS are smaller if the resource limits of the process require that.
+ * ACCOUNT_SPILLS and ACCOUNT_CHUNKS are smaller if the process's resource limits require that.
  */
 static inline __u64 account_region_most(enum account_region which)
 {

@@ -30,7 +30,7 @@ struct caller {
  * forked children.
  */
 struct gate {
-	struct account *account; /* the account; NULL if the process has none */
+	struct account *account; /* NULL if the process has none */
 	struct account_thread *threads;
 	uint32_t *directory;
 	struct account_chunk *chunks;
@@ -60,8 +60,7 @@ struct thread {
 	 */
 	uint64_t foreign_low;
 	uint64_t foreign_high;
-	/* number of bytes until the next sample; 0 if it has not been drawn yet */
-	uint64_t countdown;
+	uint64_t countdown; /* bytes until the next sample; 0 if not drawn yet */
 	uint64_t random;
 };
 
@@ -113,8 +112,8 @@ static inline void lose(struct account *account, enum account_lost what)
 }
 
 /*
- * Begins an account for this process, unless the options in the environment exclude the process.
- * True if gate.account has been set.
+ * Begins an account for this process, unless excluded by the options in the environment. True if
+ * gate.account has been set.
  */
 bool agent_begin(void);
 

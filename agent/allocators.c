@@ -91,7 +91,7 @@ static const char *const names[FUNCTION_CNT] = {
 static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "dlclose",
 						   "mlockall"};
 
-/* functions that the program would call without the agent; cast to their types at each call */
+/* functions that the program would call without the agent */
 static any_function *next[FUNCTION_CNT];
 static any_function *others[OTHER_CNT];
 /* true if C++ operators do not call malloc(): calls of operators are then recorded */
@@ -128,10 +128,7 @@ static size_t early_left(const void *addr)
 	return is_early(addr) ? sizeof(early) - (size_t)((const unsigned char *)addr - early) : 0;
 }
 
-/*
- * True if the operator is in the same file as malloc(): such an operator allocates without calling
- * malloc().
- */
+/* True if the operator is in malloc()'s file: such an operator does not call malloc(). */
 static bool is_of_allocator(any_function *operator_function)
 {
 	Dl_info of_malloc, of_operator;
@@ -178,9 +175,9 @@ bool allocators_are_bypassed(void)
 }
 
 /*
- * Returns the definition of a non-allocator function that the program would call without the agent.
- * mmap() etc. are not looked up on demand: the first caller may be an allocator that is starting
- * and holds a lock, and the lookup would call that allocator again.
+ * Returns the non-allocator function that the program would call without the agent. mmap() etc. are
+ * not looked up on demand: the first caller may be an allocator that is starting and holds a lock,
+ * and the lookup would call that allocator again.
  */
 any_function *allocators_other(enum other_function which)
 {
@@ -190,8 +187,7 @@ any_function *allocators_other(enum other_function which)
 }
 
 /*
- * Returns the function that the program would call without the agent; NULL while the functions in
- * next[] are being looked up.
+ * Returns the allocator function to call; NULL while the functions in next[] are being looked up.
  */
 static inline any_function *next_function(enum function which)
 {
@@ -216,7 +212,7 @@ static inline uint32_t modes_of(const struct account *account)
 	return __atomic_load_n(&account->modes, __ATOMIC_ACQUIRE);
 }
 
-/* Requests of this size or more fail in any allocator, and are not counted. */
+/* Requests of this size or more always fail, and are not counted. */
 #define ASKED_MAX (1ULL << 47)
 
 static void count_asked(uint32_t modes, enum account_call call, size_t size)
@@ -388,9 +384,8 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * Returns true if a block of this size is not chosen as a sample. In this case it also counts the
- * call. The caller can then jump to the allocator, as nothing needs to be recorded after the
- * allocation.
+ * True if a block of this size is not chosen as a sample; then counts the call. The caller can jump
+ * to the allocator, as nothing needs to be recorded after the allocation.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -446,10 +441,7 @@ HIDDEN void *agent_calloc(size_t cnt, size_t size, uint64_t ra, uint64_t sp, uin
 	return addr;
 }
 
-/*
- * Stores a block again after realloc() has failed. The block was removed from its cell before the
- * call.
- */
+/* Stores a block again that was removed before a failed realloc(). */
 static void put_back(uint64_t addr, struct account_cell cell)
 {
 	struct account *account = gate.account;
@@ -503,7 +495,7 @@ static void *reallocate(void *old, size_t size, any_function *function, enum acc
 	struct account_cell taken = take((uint64_t)old);
 	void *addr = ((void *(*)(void *, size_t))function)(old, size);
 
-	/* NULL is no failure if size is 0: realloc() may then free the block and return NULL. */
+	/* With size 0, realloc() may free the block and return NULL. */
 	if (!addr && size) {
 		put_back((uint64_t)old, taken);
 		note(NULL, size, call, caller);

@@ -25,8 +25,8 @@
 #define PAGE 4096ULL
 
 /*
- * Maximum number of attempts to map an account within the resource limits. Each attempt after the
- * first one halves the regions of spills and chunks.
+ * Maximum attempts to map an account within the resource limits. Each retry halves the regions of
+ * spills and chunks.
  */
 #define HALVES 8U
 
@@ -38,7 +38,7 @@ __attribute__((visibility("default"))) const volatile struct account *memleak_ag
 
 enum { NOT_YET, BEGINNING, OPEN, OFF };
 
-static int state; /* state of the account: NOT_YET, BEGINNING, OPEN or OFF */
+static int state; /* NOT_YET, BEGINNING, OPEN or OFF */
 
 static bool is_bypassed;
 
@@ -51,7 +51,7 @@ static bool knows_ends;
  * letter.
  */
 struct orders {
-	/* if not 0: only children of this process begin an account, unless `follow` is set */
+	/* if not 0: only this process's children begin an account, unless `follow` is set */
 	uint32_t parent;
 	bool follow;           /* flag f: also begin accounts in forked children */
 	uint64_t depth;        /* depth of stacks, 0 for the default */
@@ -108,8 +108,8 @@ static struct orders read_orders(void)
 }
 
 /*
- * Sets the offsets of the regions, after halving the regions of spills and chunks `halves` times.
- * Returns the account's size.
+ * Sets the offsets of the regions, with spills and chunks halved `halves` times. Returns the
+ * account's size.
  */
 static uint64_t lay_out(__u64 region[ACCOUNT_REGION_CNT], unsigned int halves)
 {
@@ -188,8 +188,8 @@ static struct account *make_account(int *ret_fd)
 
 /*
  * Sends the account's descriptor to memleak, without waiting. Gives up if memleak's queue is full:
- * memleak can still find the account in /proc, as it does for programs that a user has started with
- * the agent.
+ * memleak can still find the account in /proc, as for programs that a user has started with the
+ * agent.
  */
 static bool send_account(const char *name, int fd)
 {
@@ -324,8 +324,8 @@ bool agent_begin(void)
 }
 
 /*
- * Runs when a thread ends: frees the thread's memo, which has its remembered stacks. If destructors
- * that run later in this thread allocate memory, the thread gets a new memo.
+ * Runs when a thread ends: frees its memo (its remembered stacks). If later destructors allocate
+ * memory, the thread gets a new memo.
  */
 static void end_thread(void *memo)
 {
@@ -341,10 +341,10 @@ void thread_begin_memo(void)
 }
 
 /*
- * Sets the range of the thread's own stack, self.low to self.high, to one page; the range is later
- * extended downwards. On the main stack, this is the page of the AT_RANDOM bytes, which are above
- * all frames; on other stacks, it is the page of the thread pointer. Not called in a forked child,
- * which keeps the range of the thread that forked.
+ * Sets the range of the thread's own stack, self.low to self.high, to one page, extended downwards
+ * later. On the main stack, this is the page of the AT_RANDOM bytes, which are above all frames; on
+ * other stacks, that of the thread pointer. Not called in a forked child, which keeps the range of
+ * the thread that forked.
  */
 static void find_stack(bool is_main)
 {

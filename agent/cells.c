@@ -19,8 +19,8 @@ static uint32_t take_number(struct account *account, uint32_t *cnt, enum account
 
 /*
  * Creates a chunk or spill, and stores its number + 1 in *place. If another thread has set *place
- * first, the new chunk or spill remains unused, and its pages unallocated. Returns the value of
- * *place; 0 if there is no room.
+ * first, the new one remains unused, and its pages unallocated. Returns *place; 0 if there is no
+ * room.
  */
 static uint32_t make(struct account *account, uint32_t *place, uint32_t *cnt,
 		     enum account_region which, uint64_t size)
@@ -100,10 +100,7 @@ static void spill(struct account *account, struct account_chunk *chunk, uint64_t
 				return;
 		place = &spill->next;
 	}
-	/*
-	 * All cells are in use, perhaps by blocks whose frees were missed: the new block is
-	 * dropped.
-	 */
+	/* All cells are in use, perhaps by blocks whose frees were missed. */
 	lose(account, ACCOUNT_LOST_CELLS);
 }
 

@@ -49,9 +49,8 @@ static inline struct account_cell *cells_home(struct account_chunk *chunk, uint6
 }
 
 /*
- * Sets *place to `word` if *place is 0. Returns true if *place was set. Test and write are atomic,
- * also with respect to signal handlers of this thread. is_alone: the process has one thread, so
- * x86-64 needs no lock prefix.
+ * Sets *place to `word` if it is 0; then returns true. Atomic, also with respect to signal handlers
+ * of this thread. is_alone: the process has one thread, so x86-64 needs no lock prefix.
  */
 static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 {
@@ -71,9 +70,9 @@ static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 }
 
 /*
- * Stores a block in a cell if the cell is empty; returns false otherwise. Writing the first word
- * claims the cell: from then on, only the thread that allocates or frees the block writes to the
- * cell. The second word is written afterwards.
+ * Stores a block in a cell; returns false if the cell is not empty. Writing the first word claims
+ * the cell: from then on, only the thread that allocates or frees the block writes to the cell. The
+ * second word is written afterwards.
  */
 static inline bool cell_claim(const struct account *account, struct account_cell *cell,
 			      struct account_cell what)

@@ -194,8 +194,8 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 }
 
 /*
- * Returns the address of the FDE of the last function that begins at or before pc; 0 if there is no
- * such function, or if the table cannot be read.
+ * Returns the address of the FDE of the last function that begins at or before pc; 0 if none, or if
+ * the table cannot be read.
  */
 static uint64_t find_description(const struct table *table, uint64_t start, uint64_t end,
 				 uint64_t pc)
@@ -222,10 +222,7 @@ static uint64_t find_description(const struct table *table, uint64_t start, uint
 	return low ? table->header + (uint64_t)entry_word(table, low - 1, 1) : 0;
 }
 
-/*
- * Reads the length of a CIE or FDE, and sets the reader's end to the end of the CIE or FDE. False
- * if the length is invalid.
- */
+/* Reads the length of a CIE or FDE, and sets the reader's end. False if the length is invalid. */
 static bool read_length(struct reader *reader)
 {
 	uint64_t len = read_fixed(reader, 4);
@@ -241,7 +238,7 @@ static bool read_length(struct reader *reader)
 struct common {
 	Dwarf_CIE cie;
 	uint8_t encoding; /* encoding of addresses */
-	bool has_data;    /* true if the FDEs have augmentation data, to be skipped */
+	bool has_data;    /* FDEs have augmentation data, to be skipped */
 };
 
 static bool read_augmentation(struct reader *reader, struct common *ret)

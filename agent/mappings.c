@@ -44,10 +44,7 @@ static void add_range_event(struct account *account, enum account_event_type typ
 					   .type = type, .addr = addr, .len = len, .flags = flags});
 }
 
-/*
- * Makes a system call, and sets errno on failure, like a wrapper of the C library. Used while the
- * wrapper's address is not known.
- */
+/* Makes a system call, and sets errno on failure, while the wrapper's address is not known. */
 static long call_system(long number, long a, long b, long c, long d, long e, long f)
 {
 	long ret = system_call(number, a, b, c, d, e, f);
@@ -72,8 +69,8 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
 
 /*
  * True if the mapping is to be recorded. Mappings of files and of shared memory are not recorded,
- * as they cannot leak. If only samples are recorded, draws a sample. *ret: ACCOUNT_MAP_SAMPLE if
- * only samples are recorded, else 0.
+ * as they cannot leak. If only samples are recorded, draws a sample and sets *ret to
+ * ACCOUNT_MAP_SAMPLE, else to 0.
  */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {
@@ -132,9 +129,9 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 }
 
 /*
- * Always passes on `wanted`, the new address. The caller may not have passed it, as mremap() is
- * variadic; the kernel uses it only with MREMAP_FIXED or MREMAP_DONTUNMAP. `none` only fills the
- * sixth argument register, which mremap() does not use.
+ * Always passes on `wanted`, the new address, which the caller may not have passed, as mremap() is
+ * variadic; the kernel uses it only with MREMAP_FIXED or MREMAP_DONTUNMAP. `none` fills the unused
+ * sixth argument register.
  */
 HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
 			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)
@@ -181,8 +178,8 @@ EXPORT int dlclose(void *library)
 }
 
 /*
- * Adds MCL_ONFAULT, which locks pages on first use. Without this flag, the kernel would allocate
- * all pages of the sparse account.
+ * Adds MCL_ONFAULT (lock pages on first use): otherwise the kernel would allocate all pages of the
+ * sparse account.
  */
 EXPORT int mlockall(int flags)
 {

@@ -31,7 +31,7 @@ struct code_list {
 };
 
 static struct code_list *list;
-/* time spent on reading /proc/self/maps that the budget does not cover yet */
+/* reading time that the budget does not cover yet */
 static uint64_t read_ns;
 static uint64_t read_at_ns;
 
@@ -90,9 +90,7 @@ static uint64_t read_decimal(const char **at)
 	return value;
 }
 
-/*
- * Parses the line that begins at `at` and ends with a newline. Returns the start of the next line.
- */
+/* Parses the line at `at`, which ends with a newline. Returns the start of the next line. */
 static const char *read_line(const char *at, struct line *ret)
 {
 	ret->start = read_hex(&at);
@@ -118,10 +116,7 @@ static const char *read_line(const char *at, struct line *ret)
 	return at + 1;
 }
 
-/*
- * Returns the text of /proc/self/maps, up to the last newline; NULL if the file cannot be opened or
- * if out of memory.
- */
+/* Returns the text of /proc/self/maps, up to the last newline; NULL on failure. */
 static char *read_maps(uint64_t *ret_len)
 {
 	long fd = system_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC,
@@ -295,10 +290,7 @@ static bool is_same_list(const struct code_list *a, const struct code_list *b)
 	return same;
 }
 
-/*
- * Reads the executable mappings, and replaces `list` if they have changed. False if they cannot be
- * read.
- */
+/* Reads the executable mappings, and replaces `list` if they have changed. False if unreadable. */
 static bool read_list(struct account *account)
 {
 	struct code_list *before = __atomic_load_n(&list, __ATOMIC_ACQUIRE), *made = NULL;

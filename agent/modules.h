@@ -9,20 +9,16 @@
 struct code {
 	uint64_t start;
 	uint64_t end;
-	/*
-	 * 8 bytes before `end`, so that an 8-byte read that begins below this address stays within
-	 * the code; 0 if the code is not readable
-	 */
+	/* 8 bytes before `end`: an 8-byte read from below stays within the code; 0 if unreadable */
 	uint64_t readable_to;
-	/* value to add to a code address to get the stack entry for it, see MEMLEAK_FRAME_FILE */
-	uint64_t to_frame;
+	uint64_t to_frame;     /* address + to_frame is the stack entry, see MEMLEAK_FRAME_FILE */
 	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
 	bool is_own; /* true for code of the agent */
 	/*
-	 * true for the kernel's uretprobe trampoline: the kernel writes its address over the return
-	 * address of a probed function
+	 * true for the kernel's uretprobe trampoline, which replaces the return address of a probed
+	 * function
 	 */
 	bool is_trampoline;
 };

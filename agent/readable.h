@@ -11,12 +11,11 @@
 #define READABLE_WAYS 4U
 
 /*
- * Cache of pages that were found readable. They are not checked again, although some may have been
- * unmapped since: the agent does not see when the C library shrinks its heap, or when the program
- * makes raw system calls. This is harmless while the agent reads only the state of the calling
- * thread, its frames and their code objects. CPython does not free these while the thread uses
- * them, so their pages are mapped. The only exception is a program that deletes the state of
- * another thread that still runs, which CPython forbids.
+ * Cache of pages found readable. They are not checked again, although some may have been unmapped
+ * since: the agent does not see the C library shrink its heap, or raw system calls. This is
+ * harmless while the agent reads only the state of the calling thread, its frames and their code
+ * objects. CPython does not free these while the thread uses them, unless the program deletes the
+ * state of a thread that still runs, which CPython forbids.
  *
  * The cache must not be used where pointers may be torn or stale: in signal handlers, and while
  * CPython ends.
@@ -24,9 +23,9 @@
 struct readable {
 	uint64_t generation;
 	/*
-	 * Addresses of readable pages, in a set-associative cache; 0 in unused places. Each set has
-	 * several ways, because the few dozen pages of a stack's frames and code would often
-	 * collide in a direct-mapped cache, and each collision costs a system call.
+	 * Addresses of readable pages, in a set-associative cache; 0 in unused places. With one
+	 * way, the few dozen pages of a stack's frames and code would often collide, and each
+	 * collision costs a system call.
 	 */
 	uint64_t pages[READABLE_SETS][READABLE_WAYS];
 };
@@ -43,8 +42,8 @@ static inline uint64_t *readable_set(struct readable *readable, uint64_t page)
 }
 
 /*
- * Searches all ways of a set except the first. If the page is in none of them, checks whether it is
- * readable, and makes it the first way. Returns false if the page is not readable.
+ * Searches all ways of a set except the first. If the page is in none, checks it, and makes it the
+ * first way. False if the page is not readable.
  */
 static __attribute__((noinline, unused)) bool readable_search(uint64_t *set, uint64_t page)
 {

@@ -19,8 +19,8 @@ _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as l
 bool samples_choose_slowly(const struct account *account, uint64_t size);
 
 /*
- * Adds a block to the filter when the block is stored in a cell (samples_put), or removes the block
- * from the filter when it is removed from its cell (samples_taken).
+ * Adds a block to the filter when it is stored in a cell, or removes it from the filter when it is
+ * removed from its cell.
  */
 void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);

@@ -3,14 +3,14 @@
  * Finds copies by a hash of what the code object contains, without locks. An address does not
  * identify a code object: Python programs that call exec() create many code objects, one after
  * another at the same address. Equal code objects share a copy, so a program that evaluates the
- * same text again and again does not fill the account. If two threads copy the same code object,
- * both use the copy that was published first.
+ * same text repeatedly does not fill the account. If two threads copy the same code object, both
+ * use the copy that was published first.
  */
 #include "agent/script_code.h"
 
 /*
- * First byte, and number of words, of the part of a code object that hash_code() hashes: counts,
- * numbers and pointers, which never change.
+ * First byte and number of words of a code object that are hashed: counts, numbers and pointers,
+ * which never change.
  */
 #define COMPARED_FROM 56U
 #define COMPARED_WORDS ((CODE_LINES + 8U - COMPARED_FROM) / 8U)
@@ -25,32 +25,24 @@ _Static_assert(KNOWN <= KNOWN_COPY, "the index must not use hash bits that an en
 
 static uint64_t known_codes[KNOWN];
 
-/*
- * Bit that is set in no address. All stored hashes have this bit, so that a proof does not take
- * them for pointers.
- */
+/* Set in all stored hashes and in no address, so that a proof does not take hashes for pointers. */
 #define NO_ADDRESS (1ULL << 63)
 
-/*
- * Offset of the characters in an ASCII string, in versions of CPython that do not number code
- * objects.
- */
+/* Offset of an ASCII string's characters, in CPython versions that do not number code objects. */
 #define STRING_ASCII 48U
 
-/* Maximum number of slots of ACCOUNT_CODE_TABLE that a lookup searches. */
+/* Maximum slots of ACCOUNT_CODE_TABLE that a lookup searches. */
 #define PROBES_MAX 64U
 
-/*
- * Number of 4-byte fields of a code object from the first argument count to the first line number.
- */
+/* 4-byte fields of a code object from the first argument count to the first line number. */
 #define COUNTS 5U
 
-/* Bytes of the copy of a code object, without the objects that it points to. */
+/* Bytes of a code object's copy, without the objects that it points to. */
 #define CODE_BYTES (CODE_LINES + sizeof(uint64_t))
 
 /*
  * Number of bytes at each end of a name, path or line table that are hashed. Code objects that
- * differ only in the bytes between the ends are treated as equal.
+ * differ only between the ends are treated as equal.
  */
 #define END_BYTES 32U
 
@@ -58,7 +50,7 @@ static uint64_t known_codes[KNOWN];
 struct object {
 	uint64_t addr;
 	uint64_t head;  /* bytes before the data */
-	uint64_t bytes; /* number of bytes to copy; 0 if the object is unreadable or too large */
+	uint64_t bytes; /* bytes to copy; 0 if the object is unreadable or too large */
 	uint64_t size;
 	uint32_t state;
 };
@@ -210,10 +202,7 @@ static void write_pointer(const struct account *account, uint8_t *to, const uint
 	__builtin_memcpy(to, &offset, sizeof(offset));
 }
 
-/*
- * Returns the cookie of a code object's copy. The cookie is computed without the hash of the name,
- * because copied strings have no hash.
- */
+/* Returns the cookie of a copy, without the hash of the name, because copied strings have none. */
 static uint32_t cookie_of(const uint8_t *copy)
 {
 	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
@@ -243,8 +232,7 @@ static uint32_t make_copy(struct account *account, struct readable *readable,
 	copy_data(readable, addr + CODE_FIRST_LINE(layout), copy + CODE_FIRST_LINE(layout),
 		  sizeof(uint32_t));
 	/*
-	 * Store code.identity in one of the fields from which the cookie is computed, so that
-	 * different code objects get different cookies.
+	 * The cookie is computed from this field, so different code objects get different cookies.
 	 */
 	__builtin_memcpy(copy + CODE_LOCALS, &code.identity, sizeof(code.identity));
 	write_pointer(account, copy + CODE_SHORT_NAME, name_to);
@@ -268,8 +256,8 @@ static bool is_of(const struct account *account, uint32_t copy, uint64_t identit
 }
 
 /*
- * Returns ACCOUNT_SCRIPT_CODE() of a copy that has the same content as the code object at addr, and
- * makes the copy if needed. Returns 0 if there is no room.
+ * Returns ACCOUNT_SCRIPT_CODE() of a copy equal to the code object at addr, and makes the copy if
+ * needed; 0 if there is no room.
  */
 static uint32_t find_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr)
@@ -278,7 +266,7 @@ static uint32_t find_copy(struct account *account, struct readable *readable,
 	const struct account_code code = {
 		.identity = identity_of(readable, &parts, addr + layout->argument_cnt)};
 	uint32_t *table = region(account, ACCOUNT_CODE_TABLE);
-	/* The number of slots in ACCOUNT_CODE_TABLE is a power of two. */
+	/* The number of slots is a power of two. */
 	uint64_t mask = region_bytes(account, ACCOUNT_CODE_TABLE) / sizeof(*table) - 1;
 	uint32_t made = 0;
 
@@ -306,10 +294,7 @@ static ALWAYS_INLINE uint64_t glance(struct readable *readable, uint64_t addr, u
 {
 	uint64_t words[5], last, size, first = (head - OBJECT_SIZE) / sizeof(*words);
 
-	/*
-	 * An empty object can be read too: its allocation includes the words at `head - 8` and
-	 * `head`.
-	 */
+	/* Works for empty objects: their allocation includes the words at `head - 8` and `head`. */
 	if (!readable_copy(readable, addr + OBJECT_SIZE, words, head + 8 - OBJECT_SIZE))
 		return 0;
 	size = words[0];
@@ -322,7 +307,7 @@ static ALWAYS_INLINE uint64_t glance(struct readable *readable, uint64_t addr, u
 /*
  * Hashes a code object, mainly its pointers. Some versions of CPython give each code object a
  * unique number. In other versions, a later code object can have the same pointers, so parts of the
- * data are hashed. False if the code object cannot be read.
+ * data are hashed. False if it cannot be read.
  */
 static ALWAYS_INLINE bool hash_code(struct readable *readable, const struct python_layout *layout,
 				    uint64_t addr, uint64_t *ret)
@@ -349,10 +334,7 @@ bool script_code_find(struct account *account, struct readable *readable,
 
 	if (!hash_code(readable, layout, addr, &hash))
 		return false;
-	/*
-	 * Include the account's start time, because the cache is inherited by forked children:
-	 * copies in the parent's account must not be found in the child's.
-	 */
+	/* Forked children inherit the cache, but must not find copies of the parent's account. */
 	hash = mix(hash, account->began_ns) | NO_ADDRESS;
 	known = &known_codes[hash % KNOWN];
 	hash &= ~KNOWN_COPY;

@@ -25,7 +25,7 @@ extern int Py_IsInitialized(void) __attribute__((weak));
 bool scripts_known;
 static const struct python_layout *layout;
 static struct memleak_interpreter interpreter;
-/* incremented when memory is unmapped: pages found readable in an earlier generation may be gone */
+/* incremented when memory is unmapped: pages found readable earlier may be gone */
 static uint64_t generation = 1;
 
 static inline bool read_word(struct script_walk *walk, uint64_t addr, uint64_t *ret)
@@ -68,7 +68,7 @@ static bool find_innermost(struct script_walk *walk)
 		uint32_t number;
 	} key;
 
-	/* Needs no check for readability: the key is a variable of CPython, which stays mapped. */
+	/* Needs no check: the key is a variable of CPython, which stays mapped. */
 	__builtin_memcpy(&key, (const void *)interpreter.key, sizeof(key));
 	if (!key.is_set || !Py_IsInitialized())
 		return false;
@@ -83,10 +83,7 @@ static bool find_innermost(struct script_walk *walk)
 	return walk->frame;
 }
 
-/*
- * Adds a script frame to the walk. False if the walk is full or the frame's code object is
- * unreadable.
- */
+/* Adds a script frame to the walk. False if the walk is full or the code object is unreadable. */
 static bool keep(struct script_walk *walk, const uint8_t *frame)
 {
 	uint64_t code, instr;

@@ -27,24 +27,23 @@ struct script_walk {
 	uint32_t cnt;
 	bool lacks_code; /* true if there was no room for the copy of a code object */
 	uint64_t words[MEMLEAK_SCRIPT_FRAMES_MAX];
-	/* pages found readable by this walk; used if the caller passes no `readable` */
+	/* pages found readable by this walk, if the caller passes no `readable` */
 	struct readable checked;
 };
 
 /*
  * Returns the number of the stack that consists of the calling thread's script frames and of the
  * stack `native`. Adds this stack to the account if needed. Returns `native` if there are no script
- * frames, or no room. walk: working memory of this call, as a small stack has no room for it.
+ * frames, or no room. walk: working memory, for which a small stack has no room.
  *
- * readable: pages that earlier calls of this thread have found readable. Must be NULL if the caller
- * may be a signal handler, which may have interrupted a change of the frames: then this call checks
- * each page. Any other caller can rely on earlier checks, because the data of the thread's frames
- * stays mapped while the frames exist.
+ * readable: pages that earlier calls of this thread have found readable. NULL if the caller may be
+ * a signal handler, which may have interrupted a change of the frames: then this call checks each
+ * page. Other callers can rely on earlier checks, because frames stay mapped while they exist.
  */
 uint32_t scripts_find(struct account *account, uint32_t native, struct script_walk *walk,
 		      struct readable *readable);
 
-/* Discards all cached readable pages. Must be called after the program has unmapped memory. */
+/* Discards all cached readable pages. Called after the program has unmapped memory. */
 void scripts_unmapped(void);
 
 #endif

@@ -59,7 +59,7 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 
 /*
  * Clears a memo (the remembered stacks of a thread). Does not touch the tables of an unused memo:
- * they are all zeros, and most of their pages are not allocated.
+ * they are zeros, mostly in unallocated pages.
  */
 static void forget(struct memo *memo)
 {
@@ -89,10 +89,7 @@ static uint64_t reserve_entry(struct memo *memo, uint64_t bytes)
 	return at;
 }
 
-/*
- * Appends the known stack, which was walked last, to the ring of remembered stacks. Returns its
- * offset in the ring.
- */
+/* Appends the known stack, walked last, to the ring of remembered stacks. Returns its offset. */
 static uint64_t write_entry(struct memo *memo, const struct caller *caller, uint32_t number)
 {
 	const struct known_stack *known = &memo->known;
@@ -132,7 +129,7 @@ static void remember(struct memo *memo, struct memo_slot *slot, const struct cal
 	for (uint32_t i = 0; way == ALIKE_WAYS && i < ALIKE_WAYS; i++)
 		if (!memo_has(memo, set->entries[i]))
 			way = i;
-	/* If the set is full, replace an arbitrary entry. */
+	/* Replace an arbitrary entry. */
 	if (way == ALIKE_WAYS)
 		way = (uint32_t)(hash % ALIKE_WAYS);
 	set->hashes[way] = hash;

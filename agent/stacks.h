@@ -15,14 +15,11 @@
 #define ALIKE_WAYS 4U
 #define MEMO_BYTES (1U << 20)
 
-/*
- * Maximum number of walks in progress per thread: a signal handler may walk the stack during a
- * walk.
- */
+/* Maximum walks in progress per thread: a signal handler may walk the stack during a walk. */
 #define WALKS 2U
 
 #define MEMO_BUSY 0
-#define MEMO_NEW 1 /* value of memo.generation in a new memo, lower than any stacks_generation */
+#define MEMO_NEW 1 /* memo.generation of a new memo, lower than any stacks_generation */
 
 /*
  * Number of stack words compared in one round. The last word of a remembered stack is repeated to
@@ -72,7 +69,7 @@ struct memo {
 	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */
-	/* total bytes ever written to `ring`; the last MEMO_BYTES of them are still in `ring` */
+	/* total bytes written to `ring`, which has the last MEMO_BYTES of them */
 	uint64_t written;
 	struct memo_slot slots[MEMO_SLOTS];
 	struct alike_set alike[ALIKE_SETS];
@@ -89,16 +86,14 @@ struct memo {
 extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 
 /*
- * Returns the stack number of a caller for which stacks_recall() has returned 0. Returns
- * ACCOUNT_NO_STACK if there is no room. The caller is passed in parts, as a struct would be copied
- * through memory.
+ * Returns the stack number of a caller for which stacks_recall() has returned 0; ACCOUNT_NO_STACK
+ * if there is no room. The caller is passed in parts, as a struct would be copied through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 
 /*
  * Adds the script frames of the calling thread to the stack `number`. is_recalled: stacks_recall()
- * has found the stack. In this case no signal handler is on the stack, as stacks with signal frames
- * are not remembered.
+ * has found the stack, so it has no signal frames: stacks with signal frames are not remembered.
  */
 uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled);
 
@@ -145,8 +140,8 @@ static ALWAYS_INLINE bool memo_matches(const struct memo_entry *entry, const str
 }
 
 /*
- * Returns the number of the caller's native stack if it is the stack seen most recently with this
- * return address and stack pointer. Otherwise returns 0.
+ * Returns the number of the caller's native stack if it was seen most recently with this return
+ * address and stack pointer; else 0.
  */
 static ALWAYS_INLINE uint32_t stacks_recall(const struct caller *caller)
 {

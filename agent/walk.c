@@ -9,7 +9,7 @@
 
 #define PAGE 4096ULL
 
-/* Maximum number of pages of a stack that one call of grow_down() checks: 16 MiB. */
+/* Maximum number of stack pages that one call of grow_down() checks: 16 MiB. */
 #define OWN_PAGES 4096U
 
 /* Maximum distance in bytes from the stack pointer to a valid frame pointer. */
@@ -33,7 +33,7 @@ struct known_rule {
 
 static struct known_rule known_rules[RULES];
 static uint32_t depth = WALK_FRAMES_DEFAULT;
-/* current generation of the cache; rules that were cached in earlier generations are ignored */
+/* rules cached in earlier generations are ignored */
 static uint64_t generation = 1;
 
 struct state {

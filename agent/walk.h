@@ -52,7 +52,7 @@ struct known_frame {
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
 	uint32_t frame_cnt; /* number of frames, without the agent's */
-	bool needs_fp;      /* true if finding this frame's callers requires its frame pointer */
+	bool needs_fp;      /* true if finding the callers requires this frame pointer */
 	/* true if all words are on the thread's own stack, which remains readable */
 	bool is_own;
 };
@@ -70,10 +70,7 @@ struct walked_stack {
 	uint32_t step_cnt;
 	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
-	/*
-	 * true if the stack must not be remembered, e.g. because some code could not be looked up
-	 */
-	bool doubtful;
+	bool doubtful; /* must not be remembered, e.g. because of unknown code */
 	enum unwind_end end;
 	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost frame first */
 };
@@ -90,9 +87,9 @@ void walk_run(struct account *account, const struct caller *caller, const struct
 
 /*
  * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: also
- * store the stack in `known`, unless the walk is doubtful. Wipes frame pointer values from `walk`,
- * and stores them in `known` only if they are needed to find callers: other values may be pointers
- * to lost blocks, which would then seem reachable.
+ * store the stack in `known`, unless the walk is doubtful. Wipes frame pointers from `walk`, and
+ * stores them in `known` only if needed to find callers: others may point to lost blocks, which
+ * would then seem reachable.
  */
 uint32_t walk_keep(struct account *account, struct walked_stack *walk, struct known_stack *known,
 		   bool remember);
