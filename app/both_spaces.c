@@ -67,7 +67,6 @@ static bool both_spaces__ended(const struct source *base)
 	return both->user->ops->ended(both->user);
 }
 
-/* Appends the arrays of the snapshot `b` to the arrays of `a`. */
 static int join_arrays(struct snapshot *a, const struct snapshot *b)
 {
 	size_t site_cnt = a->site_cnt + b->site_cnt, block_cnt = a->block_cnt + b->block_cnt;
@@ -92,8 +91,8 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 }
 
 /*
- * Moves the snapshot `b` of kernel memory into the snapshot `a` of user memory. A snapshot of
- * kernel memory has no summaries and tallies, so there are none to move.
+ * Moves the snapshot `b` of kernel memory into the snapshot `a` of user memory. `b` has no
+ * summaries and tallies.
  */
 static int join(struct snapshot *a, struct snapshot *b)
 {
@@ -179,7 +178,7 @@ static struct both_spaces *both_of_symbols(struct symbol_backend *self)
 	return (struct both_spaces *)((char *)self - offsetof(struct both_spaces, symbols));
 }
 
-/* Lets both backends look up names. Each of them skips the sites of the other address space. */
+/* Lets both backends look up names; each skips the sites of the other address space. */
 static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
 				size_t cnt, uint64_t deadline_ns)
 {

@@ -22,7 +22,6 @@
 /* Maximum number of threads whose current functions are looked up */
 #define NAMED_THREADS 256
 
-/* State of one run of the command. */
 struct core_run {
 	const struct options *opts;
 	struct core_file core;
@@ -32,7 +31,7 @@ struct core_run {
 	struct snapshot snap;
 };
 
-/* True if the file is compressed in one of the formats in which core dumps are usually stored. */
+/* True if the file is compressed in a format that is usual for core dumps. */
 static bool is_packed(int fd)
 {
 	static const char *const begins[] = {"\x28\xb5\x2f\xfd",
@@ -159,8 +158,8 @@ static int fill_facts(struct core_run *run)
 }
 
 /*
- * Makes a proof if a heap was found and the core file is complete. Without a part of the memory, a
- * proof would be wrong, because the missing part may have pointers to any block.
+ * Makes a proof if a heap was found and the core file is complete: a missing part of the memory may
+ * have pointers to any block.
  */
 static int prove(struct core_run *run)
 {

@@ -16,8 +16,8 @@
 #include "proof/window.h"
 
 /*
- * Maximum number of types that are defined by the first word of their blocks. Once this number is
- * reached, blocks with other first words are grouped by size.
+ * Maximum number of types defined by the first word of their blocks; blocks with other first words
+ * are grouped by size.
  */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
@@ -98,7 +98,7 @@ static int sort_of_word(struct core_sorts *sorts, uint64_t word, uint64_t size, 
 
 /*
  * True if the word, taken as an address, is in a mapping of a file. A block that begins with such a
- * word belongs to the type of this word.
+ * word belongs to its type.
  */
 static bool is_in_file(struct taking *taking, uint64_t word)
 {
@@ -305,7 +305,7 @@ static int drop_empty(struct core_sorts *sorts)
 	for (size_t i = 0; i < sorts->heap.block_cnt; i++)
 		sorts->heap.blocks[i].site = (uint32_t)places[sorts->heap.blocks[i].site];
 	sorts->cnt = cnt;
-	/* Empty the maps, because the indices in them are no longer valid. */
+	/* The indices in the maps are no longer valid. */
 	hash_map_deinit(&sorts->by_word);
 	hash_map_deinit(&sorts->by_size);
 	return 0;

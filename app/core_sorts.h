@@ -56,8 +56,8 @@ int core_sorts_sites(const struct core_sorts *sorts, const struct process *proce
 		     struct snapshot *snap);
 
 /*
- * Returns the type that a site of core_sorts_sites() stands for. `frame` is the site's only frame.
- * Returns NULL if `frame` stands for no type.
+ * Returns the type that a site of core_sorts_sites() stands for; NULL if there is none. `frame` is
+ * the site's only frame.
  */
 const struct core_sort *core_sorts_of(const struct core_sorts *sorts, uint64_t frame);
 

@@ -48,8 +48,8 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 }
 
 /*
- * Returns the mapping of the program's file that contains the program's entry point. If no file is
- * mapped there, returns the first mapping of any file; NULL if there is none.
+ * Returns the mapping of the program's file that contains its entry point. If no file is mapped
+ * there, returns the first mapping of any file, or NULL.
  */
 static const struct mapping *program_of(const struct core_file *core)
 {

@@ -23,8 +23,8 @@ struct core_space {
  * Prepares the lookup of names for the addresses in a core file. `executable` is the path of the
  * program's file; NULL for the path in the core file. Changes the mappings in `core`: sets the
  * device and inode numbers of files, and the path of the program's file. If a file differs from the
- * one that the process had mapped, logs this and does not use the file's symbols. Returns 0 or a
- * negative errno.
+ * one that the process had mapped, logs this and does not use its symbols. Returns 0 or a negative
+ * errno.
  */
 int core_space_init(struct core_file *core, const char *executable, struct core_space *ret);
 void core_space_deinit(struct core_space *space);

@@ -133,8 +133,8 @@ static int find_packages(const struct files *files, char *packages[FILES_MAX], s
 }
 
 /*
- * Returns advice to install debug symbols, to be freed; NULL if out of memory. The advice names the
- * packages if dpkg knows those of all files.
+ * Returns advice to install debug symbols, to be freed; NULL if out of memory. Names the packages
+ * if dpkg knows those of all files.
  */
 static char *install_advice(const struct files *files)
 {

@@ -8,16 +8,15 @@
 
 /* Values that the previous measurement has read. */
 struct own_load {
-	/* time of the measurement (CLOCK_MONOTONIC); 0 if there was no measurement yet */
-	uint64_t at_ns;
+	uint64_t at_ns; /* time of the measurement (CLOCK_MONOTONIC); 0 before the first */
 	double cpu_seconds;
 	uint64_t elapsed_ns; /* elapsed_ns of the snapshot */
 	uint64_t calls;
 };
 
 /*
- * Returns memleak's load since the measurement in *before; NAN if there was none. Stores a new
- * measurement in *before.
+ * Returns memleak's load since the measurement in *before; NAN if there was none. Stores a new one
+ * there.
  */
 struct screen_load own_load_measure(struct own_load *before, const struct snapshot *snap);
 

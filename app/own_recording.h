@@ -6,11 +6,11 @@
 #include "options/options.h"
 #include "recording/recording.h"
 
-/* State of a recording that the user starts and stops. It must be zero-initialised. */
+/* Must be zero-initialised. */
 struct own_recording {
-	struct recorder *recorder; /* writer of the recording; NULL if there is none */
+	struct recorder *recorder; /* writer of the recording, or NULL */
 	char *name;
-	bool wanted; /* true if the user has requested to start or stop the recording */
+	bool wanted; /* true if the user has requested to start or stop it */
 };
 
 /*
@@ -19,7 +19,7 @@ struct own_recording {
  */
 struct run_facts run_facts_now(const struct options *opts);
 
-/* Returns the flags (enum recording_flag) of a recording that is made with these options. */
+/* Returns the flags (enum recording_flag) of a recording with these options. */
 unsigned int recording_flags(const struct options *opts, const struct run_facts *facts);
 
 /*

@@ -44,7 +44,6 @@ static const struct need needs[] = {
 
 #define NEEDS (sizeof(needs) / sizeof(needs[0]))
 
-/* Logs all missing capabilities in one message, so that users see all of them at once. */
 static void log_missing(const struct need *const *missing, size_t cnt)
 {
 	cleanup_free char *text = NULL;

@@ -137,8 +137,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 }
 
 /*
- * Logs at intervals that a proof is in progress. Several threads call this function. Always returns
- * false, so that the proof is not cancelled.
+ * Logs at intervals that a proof is in progress. Called by several threads. Always returns false:
+ * the proof is not cancelled.
  */
 static bool log_progress(void *arg)
 {

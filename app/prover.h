@@ -17,19 +17,16 @@ struct prover {
 	const struct options *opts;
 	struct proof *proof; /* state of all proofs; NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last one with a proof */
-	/*
-	 * true if pictures (proof/picture.h) of the processes' memory were taken for a proof, which
-	 * prover_finish() will make
-	 */
+	/* true if pictures (proof/picture.h) were taken for a proof, which prover_finish() makes */
 	bool begun;
 	/* number of further reports that get a proof at the user's request */
 	unsigned int wanted;
-	uint64_t next_message_ns; /* time of the next progress message */
-	/* Pid of the command if the command will be paused when it ends; otherwise 0. */
+	uint64_t next_message_ns;
+	/* Pid of the command if it will be paused when it ends; otherwise 0. */
 	pid_t watched;
 };
 
-/* Initialises the prover. Returns 0 or a negative errno; logs errors. */
+/* Returns 0 or a negative errno; logs errors. */
 int prover_init(const struct options *opts, struct prover *ret);
 void prover_deinit(struct prover *prover);
 
@@ -40,8 +37,8 @@ void prover_deinit(struct prover *prover);
  */
 int prover_watch(struct prover *prover, struct child *child);
 /*
- * Returns a descriptor that becomes readable when the command is paused at its end. Returns -1 if
- * the command will not be paused.
+ * Returns a descriptor that becomes readable when the command is paused at its end; -1 if it will
+ * not be paused.
  */
 int prover_end_fd(const struct prover *prover);
 /*
@@ -58,10 +55,9 @@ void prover_at_end(struct prover *prover, struct source *source);
 int prover_want(struct prover *prover);
 
 /*
- * If the next report gets a proof, takes pictures (proof/picture.h) of the memory of all traced
- * processes. If `now` is true, the report gets a proof regardless of --prove-every. Sets
- * *ret_before_ns to the value for read_request.heaps_before_ns, or to 0 if there is no proof.
- * Returns 0 or a negative errno.
+ * If the next report gets a proof, takes pictures (proof/picture.h) of all traced processes. If
+ * `now` is true, the report gets a proof regardless of --prove-every. Sets *ret_before_ns to the
+ * value for read_request.heaps_before_ns, or 0 without a proof. Returns 0 or a negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*
@@ -75,7 +71,7 @@ int prover_finish(struct prover *prover, struct snapshot *snap);
  * The copy exists until prover_finish(). `image` is the number of the process's exec image.
  */
 pid_t prover_copy_of(const struct prover *prover, uint32_t image);
-/* Discards the pictures that were taken for a proof, if there are any. */
+/* Discards the pictures for a proof, if any. */
 void prover_cancel(struct prover *prover);
 
 #endif

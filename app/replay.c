@@ -25,9 +25,7 @@ struct limit {
 	bool clock;
 	int hour, minute, second;
 	uint64_t elapsed_ns; /* time since tracing began; UINT64_MAX if no time was requested */
-	/*
-	 * The time of day as nanoseconds since 1970; set when the date of the recording is known.
-	 */
+	/* time of day in nanoseconds since 1970; set when the recording's date is known */
 	int64_t wall_ns;
 };
 
@@ -63,7 +61,7 @@ static bool parse_time(const char *text, struct limit *ret)
 
 /*
  * Returns the time of day of `limit` as nanoseconds since 1970: the last nanosecond of this second,
- * on the first day on which it is not before the start of tracing. Returns INT64_MAX if this is not
+ * on the first day on which it is not before the start of tracing; INT64_MAX if this is not
  * possible.
  */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
@@ -143,8 +141,8 @@ static void close_recording(struct replay *replay)
 
 /*
  * If the recording cannot be used, logs why and returns a negative errno. A truncated or damaged
- * recording is used up to the last snapshot that can be read. In this case, logs a note if the
- * requested time may be after that snapshot.
+ * recording is used up to the last readable snapshot; logs a note if the requested time may be
+ * after it.
  */
 static int say_end(const struct replay *replay, size_t total, int err)
 {

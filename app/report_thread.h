@@ -27,13 +27,13 @@ struct report_thread {
  * release it before each wait. Returns 0 or a negative errno.
  */
 int report_thread_start(struct report_thread *ret);
-/* Requests work from the thread, which must not be busy. */
+/* The thread must not be busy. */
 void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg);
-/* Returns the result of the work that has been done. Must be called when done_fd is readable. */
+/* Returns the result of the work. Must be called when done_fd is readable. */
 int report_thread_finish(struct report_thread *thread);
 /*
- * Makes the thread finish its work without waiting for names any more. Releases the lock until the
- * work is done. Returns the result of the work.
+ * Makes the thread finish its work without waiting for names. Releases the lock until then. Returns
+ * the result of the work.
  */
 int report_thread_finish_now(struct report_thread *thread);
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Ranks the sites of snapshots, makes reports, and passes them to the sink. Four functions do this,
- * each of which calls the next one: report_view() ranks sites, report_pools() ranks pools,
- * report_callers() ranks callers, and report_sums() makes the report. If --by groups the sites,
- * report_sums() calls report_groups(), otherwise report_stacks().
+ * each calling the next: report_view() ranks sites, report_pools() ranks pools, report_callers()
+ * ranks callers, and report_sums() makes the report. If --by groups the sites, report_sums() calls
+ * report_groups(), otherwise report_stacks().
  */
 #include "app/reporter.h"
 
@@ -27,8 +27,8 @@
 
 /* The purpose for which a snapshot is added. */
 enum use {
-	USE_NOTE,     /* the snapshot was taken between reports: it only adds to the history */
-	USE_REMEMBER, /* the snapshot belongs to a report, but this report is not shown */
+	USE_NOTE,     /* taken between reports: only adds to the history */
+	USE_REMEMBER, /* belongs to a report that is not shown */
 	USE_SHOW,
 };
 
@@ -388,8 +388,8 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 }
 
 /*
- * Judges the growth of memory that is not traced. To do so, compares it with all traced blocks of a
- * process, including suppressed ones.
+ * Judges the growth of memory that is not traced, compared with all traced blocks of a process,
+ * including suppressed ones.
  */
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {

@@ -24,9 +24,7 @@ struct suppressor;
 enum last_verdict {
 	VERDICT_CLEAN,
 	VERDICT_LEFT, /* something is outstanding; with --prove, something is definitely lost */
-	/*
-	 * nothing is known to be lost, but the requested proof is missing for at least one process
-	 */
+	/* nothing is known to be lost, but at least one process lacks the requested proof */
 	VERDICT_UNKNOWN,
 };
 
@@ -35,16 +33,11 @@ struct reporter {
 	const struct sink *sink;
 	struct symbol_backend *symbols;
 	struct output *out;
-	/*
-	 * server of --listen, which also gets the reports; NULL if there is none; set by the caller
-	 */
+	/* server of --listen, which also gets the reports, or NULL; set by the caller */
 	struct metrics_server *server;
-	/*
-	 * screen that gets the reports in place of the output; NULL if there is none; set by the
-	 * caller
-	 */
+	/* screen that gets the reports in place of the output, or NULL; set by the caller */
 	struct screen *screen;
-	struct suppressor *suppressor; /* suppressions in effect; NULL if there are none */
+	struct suppressor *suppressor; /* suppressions in effect, or NULL */
 	struct source_texts source;    /* source lines; not used without --source */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
@@ -54,17 +47,15 @@ struct reporter {
 	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* untraced growth as of the latest snapshot */
-	struct rss_pasts rss_pasts;       /* history of resident memory */
-	uint64_t baseline_ns;             /* baseline of the previous snapshot */
-	uint64_t last_ns;                 /* elapsed_ns of the previous snapshot */
-	uint64_t reports;                 /* number of printed reports */
+	struct rss_pasts rss_pasts;
+	uint64_t baseline_ns; /* baseline of the previous snapshot */
+	uint64_t last_ns;     /* elapsed_ns of the previous snapshot */
+	uint64_t reports;     /* number of printed reports */
 	/* memleak's load as measured at the screen's previous report */
 	struct own_load load;
 	struct totals totals; /* total outstanding bytes in each of the latest reports */
 	bool names_noted;     /* true if missing names have been logged */
-	/*
-	 * true if the snapshots come from a recording or a core file, so processes cannot be read
-	 */
+	/* true if snapshots come from a recording or core file, so processes cannot be read */
 	bool recorded;
 	/* with `recorded`: true if no report is shown after this one; set by the caller */
 	bool last;

@@ -16,15 +16,13 @@
 #define SEND_NS 50000000ULL
 
 /*
- * Maximum duration of a reading, in nanoseconds. If the reading of a process takes longer, the
- * process is never read again.
+ * Maximum duration of a reading, in nanoseconds. A process that takes longer is never read again.
  */
 #define GIVE_UP_NS 60000000000ULL
 
 /*
- * Maximum interval, in nanoseconds, between two attempts to receive the result of a reading. If the
- * interval is longer, the reading is stopped and its result is not used: it may have been ready for
- * a long time, and be out of date.
+ * Maximum interval, in nanoseconds, between two attempts to receive the result of a reading. After
+ * a longer interval, the reading is stopped and its result is not used: it may be out of date.
  */
 #define STALE_NS 20000000000ULL
 
@@ -216,8 +214,7 @@ void rss_watch_find_adders(struct rss_watch *watch, struct source *source)
 
 /*
  * Returns the container as it was in the previous result of its process. Finds it by address and
- * class, because several containers may have the same name. Returns an empty container if the
- * previous result does not have it.
+ * class, because several may have the same name. Returns an empty container if there was none.
  */
 static const struct python_container *earlier_one(const struct python_growth *earlier,
 						  const struct python_container *container)
@@ -232,8 +229,8 @@ static const struct python_container *earlier_one(const struct python_growth *ea
 }
 
 /*
- * Stores the growth of Python's objects from a reading. Replaces indexes of sites by the sites'
- * ids. For each container, copies the script line that adds items from the previous result.
+ * Stores the growth of Python's objects from a reading. Replaces indexes of sites by their ids. For
+ * each container, copies the script line that adds items from the previous result.
  */
 static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
 {

@@ -20,7 +20,7 @@ struct rss_result {
 	uint32_t image;
 	bool is_done;
 	bool is_given_up; /* true if a reading took too long, so the process is never read again */
-	struct rss rss;   /* the result; all 0 if not known */
+	struct rss rss;   /* all 0 if not known */
 };
 
 /*
@@ -30,11 +30,11 @@ struct rss_result {
 struct rss_watch {
 	/* true if the command is traced from its start, so no block is older than tracing */
 	bool from_start;
-	/* prover whose copies of processes can be read; NULL if there is none */
+	/* prover whose copies of processes can be read, or NULL */
 	const struct prover *prover;
-	pid_t asked; /* pid of the process being read; 0 if there is none */
+	pid_t asked; /* pid of the process being read; 0 if none */
 	uint32_t asked_image;
-	bool asked_copy; /* true if a copy that the prover has made is being read */
+	bool asked_copy; /* true if a copy made by the prover is being read */
 	/* true if no more copies are read, because one ended before its reading was finished */
 	bool avoids_copies;
 	uint64_t asked_ns; /* time at which the reading began (CLOCK_MONOTONIC) */
@@ -52,8 +52,8 @@ struct rss_watch {
 	struct rss_result results[RSS_PROCESSES_MAX];
 	size_t result_cnt;
 	/*
-	 * ids of the sites of the snapshot at which the reading began; NULL if that snapshot did
-	 * not list blocks
+	 * ids of the sites of the snapshot at which the reading began; NULL if it did not list
+	 * blocks
 	 */
 	uint64_t *site_ids;
 	size_t site_cnt;
@@ -71,8 +71,8 @@ struct rss_watch {
 void rss_watch_deinit(struct rss_watch *watch);
 
 /*
- * True if a round of readings is due. If is_last is true, no snapshot follows, and a round is due
- * even during the pause after the previous one.
+ * True if a round of readings is due. is_last: no snapshot follows, so a round is due even during
+ * the pause.
  */
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
@@ -90,10 +90,10 @@ void rss_watch_find_adders(struct rss_watch *watch, struct source *source);
 
 /*
  * Waits for the current reading, and reads the remaining processes of the round, for at most
- * wait_ns. When the round is complete, adds its results to `snap` and to its sites. If no snapshot
- * follows, adds the results that have arrived by then. `snap` must be the snapshot that was passed
- * to the latest rss_watch_begin(). If asked_copy is set, must be called before prover_finish(),
- * which ends the copy. Returns the time taken in nanoseconds.
+ * wait_ns. When the round is complete, adds its results to `snap` and its sites; if no snapshot
+ * follows, the results that have arrived by then. `snap` must be the snapshot passed to the latest
+ * rss_watch_begin(). If asked_copy is set, must be called before prover_finish(), which ends the
+ * copy. Returns the time taken in nanoseconds.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 

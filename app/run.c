@@ -35,10 +35,7 @@
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
-/*
- * Maximum duration of the last report in nanoseconds. It is short because the user is waiting for
- * memleak to end.
- */
+/* Maximum duration of the last report in nanoseconds: the user is waiting for memleak to end. */
 #define REPORT_LAST_NS 1400000000ULL
 
 /*
@@ -54,7 +51,7 @@
  * Maximum cost of reports: 1/REPORT_SHARE of a core. If they would cost more, the interval is
  * stretched, unless a report takes less than REPORT_CHEAP_NS of CPU time.
  */
-#define REPORT_SHARE 5 /* that is, a fifth of a core */
+#define REPORT_SHARE 5
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
@@ -82,16 +79,15 @@ struct run {
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
-	struct metrics_server *server; /* server of --listen; NULL if there is none */
-	struct screen *screen;         /* screen of --live; NULL if there is none */
+	struct metrics_server *server; /* server of --listen, or NULL */
+	struct screen *screen;         /* screen of --live, or NULL */
 	bool *splits_threads;
 	struct reporter reporter;
-	struct recorder *recorder; /* writer of --record; NULL if there is none */
+	struct recorder *recorder; /* writer of --record, or NULL */
 	struct own_recording own_recording;
 	struct prover *prover;
 	struct event_listener listener;
-	/* stream with events of -t that are not written yet; NULL if there are none */
-	FILE *event_stream;
+	FILE *event_stream; /* events of -t that are not written yet; NULL if there are none */
 	int signal_fd;
 	int timer_fd;
 	int end_fd; /* timer for the end of --duration */
@@ -112,14 +108,11 @@ struct run {
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	/* true if the user has requested the end of memleak, so the report must be quick */
+	/* true if the user has requested the end, so the report must be quick */
 	bool end_requested;
 	bool due;  /* true if an interval has ended while this report was being made */
 	bool soon; /* true if another report is to be made right after this one */
-	/*
-	 * true if the user has requested the report that `soon` announces, so --prove-every does
-	 * not apply to it
-	 */
+	/* true if the user has requested the report of `soon`, so --prove-every does not apply */
 	bool asked;
 	struct run_result *result;
 };
@@ -134,10 +127,7 @@ static void print_event(void *arg, const struct trace_event *event)
 		run->sink->event(run->event_stream, event);
 }
 
-/*
- * Handles the pending data of the source by calling take(). Writes all events of -t in these data
- * together, by one write.
- */
+/* Handles the pending data of the source. Writes all events of -t in these data by one write. */
 static int handle_pending(struct run *run,
 			  int (*take)(struct source *source, const struct event_listener *listener,
 				      uint64_t deadline_ns),
@@ -189,8 +179,8 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 
 /*
  * Records a snapshot after its report, because the names in the report are known by then. Then
- * looks up the names of other frames for a limited time. Frames whose names are still unknown after
- * the last report have no names in the recording.
+ * looks up the names of other frames for a limited time. Names still unknown after the last report
+ * are not in the recording.
  */
 static int record_report(struct run *run)
 {
@@ -210,7 +200,6 @@ static bool is_for_thread(const struct run *run)
 	return !run->opts->trace && !run->opts->count_by && !run->final;
 }
 
-/* Returns how long a report waits for the use of resident memory. */
 static uint64_t rss_wait_ns(const struct run *run)
 {
 	uint64_t half_ns = run->opts->interval_ns / 2;
@@ -291,8 +280,8 @@ static bool wants_blocks(const struct run *run, bool final)
 }
 
 /*
- * Takes the snapshot for a report, with all events up to now. final: this is the last report.
- * asked: the user has requested the report, so --prove-every does not apply.
+ * Takes the snapshot for a report, with all events up to now. asked: the user has requested the
+ * report, so --prove-every does not apply.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -571,8 +560,8 @@ static int handle_report(struct run *run)
 }
 
 /*
- * Handles the end of --duration: makes the last report. If a report is in progress, does nothing:
- * handle_report() makes the last report when that one is finished.
+ * Handles the end of --duration: makes the last report. If a report is in progress, leaves that to
+ * handle_report().
  */
 static int handle_end(struct run *run)
 {
@@ -633,8 +622,8 @@ static int handle_point(struct run *run)
 		return 0;
 	err = take_point(run);
 	/*
-	 * Check whether the target has ended: take_point() may have read the event of its end, and
-	 * nothing would wake the main loop for this event again.
+	 * take_point() may have read the event of the target's end, and nothing would wake the main
+	 * loop for it again.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);

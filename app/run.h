@@ -18,16 +18,16 @@ struct run_result {
 	bool reader_gone; /* true if the reader of the output has closed the pipe */
 };
 
-/* The objects that a run uses. The caller has created them, and frees them. */
+/* Objects that the caller has created, and frees. */
 struct run_parts {
 	struct run_facts facts;
 	struct source *source;
 	struct output *out;
-	struct metrics_server *server; /* server of --listen; NULL if there is none */
-	struct screen *screen;         /* screen of --live; NULL if there is none */
+	struct metrics_server *server; /* server of --listen, or NULL */
+	struct screen *screen;         /* screen of --live, or NULL */
 	/* the option show_allocs of the source, which is set while the screen lists threads */
 	bool *splits_threads;
-	struct recorder *recorder; /* writer of --record; NULL if there is none */
+	struct recorder *recorder; /* writer of --record, or NULL */
 	struct report_thread *thread;
 	struct prover *prover;
 };

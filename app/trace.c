@@ -43,8 +43,8 @@ struct session {
 	/* The options as given on the command line. */
 	const struct options *given;
 	/*
-	 * With --live: a copy of the options, changed for the screen. The run changes show_allocs
-	 * in it when the screen begins or ends to list threads.
+	 * With --live: a copy of the options, changed for the screen. The run changes its
+	 * show_allocs when the screen begins or ends to list threads.
 	 */
 	struct options live;
 	struct run_facts facts;
@@ -134,8 +134,8 @@ static int start_with_agent(struct session *session)
 }
 
 /*
- * True if the cost of tracing can be measured. The cost of probes that several processes share, and
- * of kernel probes, belongs to no single process, and cannot be measured.
+ * True if the cost of tracing can be measured. The cost of kernel probes, and of probes that
+ * several processes share, belongs to no single process.
  */
 static bool measures_cost(const struct options *opts)
 {
@@ -197,7 +197,7 @@ static int open_recorder(struct session *session)
 }
 
 /*
- * Truncates the output file, and begins the recording. Is called late, so that a run that fails
+ * Truncates the output file, and begins the recording. Called late, so that a run that fails
  * earlier does not change existing files.
  */
 static int begin_files(struct session *session)
@@ -308,7 +308,7 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	/* If the run ended without an error, keep the screen open until the user quits. */
+	/* Keep the screen open until the user quits. */
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
