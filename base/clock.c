@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 
 /*
- * Maximum time, in nanoseconds, that reading both clocks may take. If it takes longer, the thread
- * was probably interrupted between the two clocks, and both are read again.
+ * Maximum time, in nanoseconds, to read both clocks. If it takes longer, the thread was probably
+ * interrupted in between, and both are read again.
  */
 #define READING_NS 100000
 #define READINGS_MAX 10
@@ -52,8 +52,8 @@ void clock_read_offsets(void)
 }
 
 /*
- * Returns CLOCK_REALTIME minus CLOCK_MONOTONIC. Reads both clocks several times if that takes
- * longer than READING_NS, and uses the reading that took the least time.
+ * Returns CLOCK_REALTIME minus CLOCK_MONOTONIC. If reading takes longer than READING_NS, reads both
+ * clocks several times and uses the fastest reading.
  */
 static int64_t read_difference(void)
 {
@@ -74,9 +74,8 @@ static int64_t read_difference(void)
 }
 
 /*
- * Adds the same difference between the clocks in each call, until the difference has changed by
- * CHANGE_NS or more. Otherwise, small errors in reading the clocks could reverse the order of two
- * events.
+ * Adds the same difference in each call, until it has changed by CHANGE_NS or more. Otherwise,
+ * small errors in reading the clocks could reverse the order of two events.
  */
 int64_t clock_wall_of(uint64_t monotonic_ns)
 {

@@ -48,7 +48,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t request = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static struct call *requested; /* calls that no thread has begun */
 static struct call *blocked;   /* calls that were given up and have not ended */
-static unsigned int idle_cnt;  /* number of threads without a request */
+static unsigned int idle_cnt;  /* threads without a request */
 static uint64_t forgiven_ns;   /* time when the last call stops counting towards WAITS_MAX */
 static pid_t owner;            /* process that called limited_calls_begin(), or 0 */
 
@@ -71,7 +71,7 @@ static void free_call(struct call *call)
 	free(call);
 }
 
-/* Removes a call from a list. Returns false if the call is not in the list. */
+/* Returns false if the call is not in the list. */
 static bool remove_call(struct call **list, const struct call *call)
 {
 	while (*list && *list != call)
@@ -92,8 +92,8 @@ static void drop(struct call *call)
 }
 
 /*
- * Main function of a helper thread: makes the requested calls. If a call was given up while this
- * thread was in it, the thread ends after the call, since another thread has taken its place.
+ * Main function of a helper thread: makes the requested calls. Ends after a call that was given up,
+ * since another thread has taken its place.
  */
 static void *serve(void *unused)
 {
@@ -134,10 +134,7 @@ static bool reserve_thread(void)
 	return true;
 }
 
-/*
- * True if a call for this process was given up and still blocks, or if BLOCKED_MAX calls for any
- * processes were given up and still block.
- */
+/* True if a call for this process was given up and still blocks, or BLOCKED_MAX calls in all. */
 static bool is_refused(pid_t pid)
 {
 	unsigned int cnt = 0;
@@ -161,10 +158,7 @@ static void give_up(struct call *call)
 	blocked = call;
 }
 
-/*
- * Notes that a call was given up after waited_ns. If this time is WAIT_NS, the call counts towards
- * WAITS_MAX from now on.
- */
+/* Counts a call that was given up after waited_ns towards WAITS_MAX, if waited_ns is WAIT_NS. */
 static void note_wait(uint64_t waited_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), max_ns = now_ns + WAITS_MAX * FORGIVE_NS;
@@ -176,10 +170,7 @@ static void note_wait(uint64_t waited_ns)
 		forgiven_ns = max_ns;
 }
 
-/*
- * Waits for a call. Returns true if it has ended. If it takes too long, gives the call up and
- * returns false.
- */
+/* Returns true if the call has ended. If it takes too long, gives it up and returns false. */
 static bool wait_for(struct call *call)
 {
 	bool is_short = forgiven_ns > clock_deadline_ns((WAITS_MAX - 1) * FORGIVE_NS);
@@ -197,9 +188,8 @@ static bool wait_for(struct call *call)
 }
 
 /*
- * Makes a call in the helper thread that is reserved for it. Returns the call's result, or -EAGAIN
- * if the call was given up. Takes over `call`: if the thread is still in the call, the thread frees
- * it later.
+ * Makes a call in the helper thread reserved for it. Returns its result, or -EAGAIN if it was given
+ * up. Takes over `call`: a thread that is still in the call frees it later.
  */
 static int call_in_thread(struct call *call, void *data)
 {
@@ -239,8 +229,8 @@ static struct call *new_call(pid_t pid, int fd, const struct limited_function *f
 }
 
 /*
- * Makes the call in the calling thread if `pid` is this process itself, if this process has not
- * called limited_calls_begin(), or if it is out of memory, descriptors or threads.
+ * Makes the call in the calling thread if `pid` is this process, if this process has not called
+ * limited_calls_begin(), or if it is out of memory, descriptors or threads.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data)
 {

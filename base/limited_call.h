@@ -36,10 +36,10 @@ struct limited_function {
 void limited_calls_begin(void);
 
 /*
- * Calls function->run() in another thread, with copies of fd and *data, and waits until it has
- * ended. Then copies run()'s data back to *data, and returns run()'s result. pid: the process whose
- * memory map run() needs. Returns -EAGAIN if run() takes too long, if an earlier call for this
- * process still blocks, or if too many calls block: the caller should try again later.
+ * Calls function->run() in another thread, with copies of fd and *data, and waits for it. Then
+ * copies run()'s data back to *data, and returns run()'s result. pid: the process whose memory map
+ * run() needs. Returns -EAGAIN if run() takes too long, if an earlier call for this process still
+ * blocks, or if too many calls block: the caller should try again later.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data);
 

@@ -24,8 +24,8 @@
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
 /*
- * Returns the user or group id in `name`, an environment variable that sudo sets. Returns
- * UINT32_MAX if the variable is not set or invalid.
+ * Returns the user or group id in `name`, an environment variable that sudo sets; UINT32_MAX if it
+ * is not set or invalid.
  */
 static uint32_t sudo_id(const char *name)
 {

@@ -21,8 +21,8 @@ bool proc_shows_memory(pid_t tid);
 pid_t proc_living_thread(pid_t pid);
 
 /*
- * Calls visit() for each process until a call returns non-zero. Returns that value, 0 if all calls
- * returned 0, or a negative errno.
+ * Calls visit() for each process until a call returns non-zero. Returns that value, 0, or a
+ * negative errno.
  */
 int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 
@@ -81,9 +81,8 @@ char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);
 
 /*
- * Finds a field in the text of /proc/PID/status. Returns a pointer into the text, to the field's
- * value after "FIELD:" and blanks. The value ends at a newline, not at a NUL. Returns NULL if there
- * is no such field.
+ * Returns a pointer to a field's value, after "FIELD:" and blanks, in the text of /proc/PID/status;
+ * NULL if there is no such field. The value ends at a newline, not at a NUL.
  */
 const char *proc_status_field(const char *status, const char *field);
 /* Returns the number at the start of a field's value; -1 if there is no such field or number. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Keeps source lines that were read, by file and line number. Lines to read are collected in a job,
- * which is then passed to a thread. The thread owns the job until all its lines have been read.
+ * which a thread then owns until it has read them all.
  */
 #include "base/source_lines.h"
 
@@ -40,7 +40,7 @@ struct wanted {
 	char *text;
 };
 
-/* A job: lines to read. The table and the reading thread both use it; the last user frees it. */
+/* Lines to read. Used by the table and the reading thread; the last user frees the job. */
 struct job {
 	struct wanted *items;
 	size_t cnt, cap;
@@ -52,8 +52,8 @@ struct source_lines {
 	struct intern keys; /* keys "LINE UID FILE"; texts[i] is the line of key number i + 1 */
 	char **texts;
 	size_t cnt, cap;
-	struct job *next;    /* lines to be read next; NULL if there are none */
-	struct job *running; /* lines that a thread is reading; NULL if there are none */
+	struct job *next;    /* lines to read next, or NULL */
+	struct job *running; /* lines that a thread is reading, or NULL */
 };
 
 static void job_put(struct job *job)
@@ -82,8 +82,8 @@ static struct job *job_new(void)
 }
 
 /*
- * True if all users may search (x permission) each folder of an absolute path. The path has no
- * symbolic links, and is overwritten.
+ * True if all users may search (x permission) each folder of an absolute path without symbolic
+ * links. Overwrites the path.
  */
 static bool is_in_open_folders(char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A table of source lines for reports. Lines are read in a separate thread, since a file system may
- * hang. A traced process can make memleak read a file of any name, and reports may be shown to its
- * user. So a line is shown only if the file belongs to this user or is readable by everyone.
+ * hang. A traced process can make memleak read a file of any name, and its user may see reports. So
+ * a line is shown only if the file belongs to this user or is readable by everyone.
  */
 #ifndef BASE_SOURCE_LINES_H
 #define BASE_SOURCE_LINES_H

@@ -14,7 +14,6 @@
 /* Maximum number of bytes read from a file. */
 #define BYTES_MOST (16 << 20)
 #define LINE_MOST 400
-/* Number of spaces that replace a tab. */
 #define TAB_WIDTH 4
 
 static char *plain_line(const char *line)

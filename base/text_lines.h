@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /*
- * Reads the lines whose numbers are in `numbers`, counted from 1, and stores them in ret: the line
- * with the number numbers[i] in ret[i]. The numbers must be in ascending order, without duplicates;
- * numbers below 1 are skipped. Closes fd. The stored lines are copies from malloc(), with tabs
- * expanded, unsafe characters escaped, and the end of a long line cut off. Leaves ret[i] unchanged
- * if the line does not exist or does not end within the first 16 MiB of the file.
+ * Reads line numbers[i], counted from 1, into ret[i]. The numbers must be in ascending order,
+ * without duplicates; numbers below 1 are skipped. Closes fd. The stored lines are copies from
+ * malloc(), with tabs expanded, unsafe characters escaped, and the end of a long line cut off.
+ * Leaves ret[i] unchanged if the line does not exist or does not end within the first 16 MiB of the
+ * file.
  */
 void text_lines_read(int fd, const long *numbers, size_t cnt, char **ret);
 
