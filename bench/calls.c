@@ -28,7 +28,7 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* Returns the CPU time of one malloc, in nanoseconds. The time of the frees is not included. */
+/* Returns the CPU time of one malloc, without its free, in nanoseconds. */
 static __attribute__((noinline)) double blocks(long rounds)
 {
 	static void *held[ROUNDS_MAX];

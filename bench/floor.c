@@ -6,8 +6,8 @@
  * the kind session, multi or perf. With "calls", the probes are at the entry and the return of
  * malloc and at the entry of free; with "entries", only at the entries of malloc and free. MALLOC
  * and FREE are offsets in FILE, in hexadecimal. "floor kernel" attaches the programs to the
- * kernel's tracepoints kmalloc and kfree. Prints "ready" when the programs are attached, and
- * detaches them when stdin ends.
+ * kernel's tracepoints kmalloc and kfree. Prints "ready" when attached, and detaches when stdin
+ * ends.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
  *   shuffled-tree   a binary tree in random order
  *   arenas          blocks without pointers; each thread allocates a part of them in its own arena
  *
- * Starts THREADS threads. With "arenas", they sleep after they have allocated; with all other
- * shapes, they never sleep.
+ * Starts THREADS threads. With "arenas", they sleep after they have allocated; otherwise they never
+ * sleep.
  *
  * For each line on stdin, prints a duration in nanoseconds: for "clone", that of a raw clone() of
  * the process; for "chase", that of following the list to its end.
@@ -108,8 +108,7 @@ static pthread_barrier_t barrier;
 
 static void *fill_arena(void *arg)
 {
-	/* Wait until all threads have started, so that no two of them get the same arena. */
-	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier); /* so that no two threads get the same arena */
 	for (size_t done = 0; done < share_bytes; done += block_bytes)
 		memset(malloc(block_bytes), 'x', block_bytes);
 	pthread_barrier_wait(&barrier);

@@ -4,8 +4,8 @@
  *
  * Starts THREADS threads. For each line "pairs DEPTH PATHS ROUNDS" on stdin, each thread calls
  * malloc and free ROUNDS times, DEPTH functions below its start function, in turn through PATHS
- * different call paths. Then prints the mean CPU time of a round, in nanoseconds. It includes the
- * calls from the start function down to malloc.
+ * different call paths. Then prints the mean CPU time of a round, including the calls down to
+ * malloc, in nanoseconds.
  *
  * A line "hold DEPTH PATHS ROUNDS" does the same, but without free. A line "replace DEPTH BLOCKS
  * ROUNDS" keeps BLOCKS blocks of 16 to 255 bytes: each round frees a random block and allocates

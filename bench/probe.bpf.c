@@ -19,7 +19,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-/* Number of frames that the latest stack walk found. If it is 0, stack walks do not work. */
+/* Number of frames that the latest stack walk found; 0 if stack walks do not work. */
 __u64 frame_cnt;
 
 SEC("uprobe")

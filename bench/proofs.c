@@ -107,8 +107,8 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 }
 
 /*
- * Reads each page that the process has written to in private, writable, anonymous mappings. The CPU
- * time of the proof is compared with the CPU time of these reads.
+ * Reads each page that the process has written to in private, writable, anonymous mappings. The
+ * proof's CPU time is compared with that of these reads.
  */
 static int read_once(const struct memory *memory, struct reading *ret)
 {
