@@ -22,8 +22,8 @@ struct unwind_regs {
 };
 
 /*
- * Addresses at which a frame has saved the return address and its caller's frame pointer. An
- * address is 0 if the frame has not saved that register.
+ * Addresses at which a frame has saved the return address and its caller's frame pointer; 0 if not
+ * saved.
  */
 struct unwind_saved_at {
 	__u64 ra;
@@ -37,10 +37,7 @@ static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
 	return PT_REGS_SP(ctx);
 }
 
-/*
- * Returns the slot of a call that has just returned. The return instruction has popped the return
- * address, so the slot is the word below the stack pointer.
- */
+/* Returns the slot of a call whose return has just popped it: the word below the stack pointer. */
 static __always_inline __u64 arch_return_slot(struct pt_regs *ctx)
 {
 	return PT_REGS_SP(ctx) - sizeof(__u64);
@@ -55,10 +52,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/*
- * Reads the word at a call's slot. While the call is in progress, this is its return address or the
- * address of the return trampoline.
- */
+/* Reads the word at a call's slot: during the call, its return address or the return trampoline. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;
@@ -66,7 +60,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* 1 if each CPU's stores become visible to other CPUs in program order. */
+/* 1 if other CPUs see a CPU's stores in program order. */
 #define ARCH_STORES_IN_ORDER 1
 
 /*
@@ -126,7 +120,7 @@ static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *re
 	return true;
 }
 
-/* At the entry of a function, sets those registers of its caller that a walk needs. */
+/* At a function's entry, sets the caller's registers that a walk needs. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx) + sizeof(__u64);
@@ -182,8 +176,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 }
 
 /*
- * When a signal handler has returned, the stack pointer points at a struct ucontext, which contains
- * the registers of the interrupted code. These are their offsets from the stack pointer.
+ * When a signal handler has returned, the stack pointer points at a struct ucontext, with the
+ * registers of the interrupted code at these offsets from the stack pointer.
  */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
@@ -201,9 +195,9 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that is not running user code. Returns false if the expected
- * place does not contain user registers. All registers of kernel threads that belong to a process,
- * such as io_uring workers, are 0, which counts as valid.
+ * Reads the user registers of a thread that is not running user code. Returns false if they are not
+ * at the expected place. In kernel threads of a process, such as io_uring workers, all registers
+ * are 0, which counts as valid.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -221,8 +215,8 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 }
 
 /*
- * Copies the vector registers in XSAVE format, in whole words: at most `max` bytes, and always
- * fewer than MEMLEAK_VECTOR_BYTES. Returns the number of bytes; 0 on failure.
+ * Copies the vector registers in XSAVE format, in whole words: at most `max` bytes and fewer than
+ * MEMLEAK_VECTOR_BYTES. Returns the number of bytes; 0 on failure.
  */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
@@ -297,10 +291,7 @@ static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 	return value;
 }
 
-/*
- * Reads the registers of a system call and adapts them to the form of a function call. Returns
- * false if the registers cannot be read.
- */
+/* Reads the registers of a system call, in the form of a function call. False if unreadable. */
 static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
 {
 	if (bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs))
@@ -341,10 +332,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return PT_REGS_RET(ctx);
 }
 
-/*
- * Returns false: the return address is in a register, or saved at an unknown place, so there is no
- * word to read.
- */
+/* Returns false: the return address is in a register, or saved at an unknown place. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return false;
@@ -371,10 +359,7 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 	return addr;
 }
 
-/*
- * Returns false: on aarch64, the trampolines of python -X perf keep a frame pointer, so they need
- * no rule.
- */
+/* Returns false: the trampolines of python -X perf keep a frame pointer, so they need no rule. */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
 	(void)addr;
@@ -424,7 +409,7 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 
 /*
  * When a signal handler has returned, the stack pointer points at a struct rt_sigframe: siginfo,
- * then ucontext with the registers of the interrupted code. These are their offsets from the stack
+ * then ucontext with the registers of the interrupted code, at these offsets from the stack
  * pointer.
  */
 #define ARCH_SIGNAL_FP 544
@@ -506,8 +491,8 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 }
 
 /*
- * Returns one argument of a system call, even after the call has returned. The call's result
- * replaces the first argument, of which the kernel keeps a copy.
+ * Returns one argument of a system call, even after its result has replaced the first argument, of
+ * which the kernel keeps a copy.
  */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {

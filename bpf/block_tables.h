@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tables used in addition to the block table: the recent-block cache, the counting filter and the
- * per-process quotas. The first two are indexed by a block's hash. Part of the ABI.
+ * per-process quotas. Part of the ABI.
  */
 #ifndef BPF_BLOCK_TABLES_H
 #define BPF_BLOCK_TABLES_H
@@ -17,18 +17,13 @@ static inline __attribute__((always_inline)) __u32 block__hash(const struct meml
 	return hash_mix(key->addr, key->image) >> 32;
 }
 
-/*
- * Number of blocks in a bucket of the recent-block cache, which contains blocks that were just
- * allocated; see bpf/recent_blocks.bpf.h.
- */
+/* Number of blocks in a bucket of the recent-block cache; see bpf/recent_blocks.bpf.h. */
 #define MEMLEAK_RECENT_BLOCKS 6
 
 /* States of a block in the recent-block cache, stored in the low bits of its word. */
 #define MEMLEAK_RECENT_WRITING 1ULL /* the block is not completely written yet */
-/* the live block is being moved to the block table, and may already be there */
-#define MEMLEAK_RECENT_MOVING 2ULL
-/* the block was freed while it was being moved to the block table */
-#define MEMLEAK_RECENT_DEAD 3ULL
+#define MEMLEAK_RECENT_MOVING 2ULL  /* being moved to the block table; may be there */
+#define MEMLEAK_RECENT_DEAD 3ULL    /* freed while being moved to the block table */
 #define MEMLEAK_RECENT_STATES 7ULL
 
 struct memleak_recent_block {
@@ -41,7 +36,7 @@ struct memleak_recent_block {
 
 /*
  * A bucket of the recent-block cache. `words` and `oldest` share one cache line, so a search for an
- * address reads only this line.
+ * address reads only that.
  */
 struct memleak_recent {
 	/* address and state of each block; 0 if its place is free */
@@ -53,9 +48,7 @@ struct memleak_recent {
 
 #define MEMLEAK_FILTER_IN_LINE 16
 
-/*
- * The counting filter: for each hash, the number of blocks in the block table that have this hash.
- */
+/* The counting filter: for each hash, the number of blocks in the block table. */
 struct memleak_filter {
 	__u32 cnt[MEMLEAK_FILTER_IN_LINE];
 };
@@ -69,8 +62,8 @@ struct memleak_filter {
 #define MEMLEAK_QUOTA_FACTOR 4
 
 /*
- * Number of quotas. The low bits of an image's number select its quota, so two long-lived images
- * may share a quota. One more quota counts the blocks of all images.
+ * Number of quotas. The low bits of an image's number select its quota, so two images may share
+ * one. One more quota counts the blocks of all images.
  */
 #define MEMLEAK_QUOTAS 16384
 

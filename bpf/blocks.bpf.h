@@ -64,10 +64,7 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/*
- * Adds to a counter. The addition is atomic although counters are per CPU: since Linux 6.0, one
- * program can preempt another.
- */
+/* Adds to a per-CPU counter. Atomic: since Linux 6.0, one program can preempt another. */
 static __always_inline void count(__u32 which, __s64 by)
 {
 	__u64 *counter = bpf_map_lookup_elem(&counters, &which);
@@ -76,7 +73,7 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
-/* The quotas. If quotas are used, the loader sets max_entries to MEMLEAK_QUOTAS + 1. */
+/* If quotas are used, the loader sets max_entries to MEMLEAK_QUOTAS + 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -114,8 +111,8 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 }
 
 /*
- * True if the process has used up its quota; also counts the block as rejected. If several CPUs add
- * blocks at the same time, the blocks may exceed the quota slightly.
+ * True if the process has used up its quota; also counts the block as rejected. Blocks added by
+ * several CPUs at the same time may exceed the quota slightly.
  */
 static __always_inline bool quota__is_full(__u32 image)
 {
@@ -136,9 +133,8 @@ static __always_inline bool quota__is_full(__u32 image)
 }
 
 /*
- * Adds a block to a site's total (sign 1) or subtracts it (sign -1). The packed word has the count
- * in its high 24 bits and the size in its low 40 bits. Sizes of config.wide_size or more go to
- * wide_bytes instead.
+ * Adds a block to a site's total (sign 1) or subtracts it (sign -1). Sizes of config.wide_size or
+ * more go to wide_bytes.
  */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
@@ -168,9 +164,8 @@ static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 }
 
 /*
- * Adds `by` to a block's count in the counting filter. The count is raised before a block is stored
- * in the block table, and lowered after the block is deleted: a count of 0 means that the block is
- * not in the table.
+ * Adds `by` to a block's count in the counting filter. It is raised before a block is stored in the
+ * block table, and lowered after the block is deleted: 0 means that the block is not in the table.
  */
 static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
@@ -180,10 +175,7 @@ static __always_inline void filter__add(const struct memleak_block_key *key, __s
 		__sync_fetch_and_add(cnt, by);
 }
 
-/*
- * False if the block is certainly not in the block table. This check is cheap, and saves most
- * lookups.
- */
+/* False if the block is certainly not in the block table. Saves most lookups. */
 static __always_inline bool table__may_have(const struct memleak_block_key *key)
 {
 	const volatile __u32 *cnt = filter__find(key);
@@ -200,9 +192,9 @@ static __always_inline void *table__second(void)
 }
 
 /*
- * Removes a block from the block tables, copies it to *ret, and debits its site. The block is
- * copied before it is deleted, since a deleted element may be reused immediately. Returns false if
- * no table has the block, or if another program has deleted it first, which then debits the site.
+ * Removes a block from the block tables, copies it to *ret, and debits its site. Copies first,
+ * since a deleted element may be reused immediately. False if no table has the block, or if another
+ * program has deleted it first, which then debits the site.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
@@ -244,8 +236,8 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 
 /*
  * Stores a block whose key is not in the block tables; the caller then credits the site. On
- * failure, counts the loss and returns false. The errors of map functions are stored as int: on
- * older kernels, the upper half of the register is undefined.
+ * failure, counts the loss and returns false. Errors are stored as int: on older kernels, the upper
+ * half of the register is undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)

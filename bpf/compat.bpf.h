@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares the kernel types that the BPF programs use, with CO-RE relocations. Contains one
- * accessor function for each difference between kernels.
+ * Kernel types that the BPF programs use, with CO-RE relocations, and one accessor function for
+ * each difference between kernels.
  */
 #ifndef BPF_COMPAT_BPF_H
 #define BPF_COMPAT_BPF_H
@@ -28,9 +28,9 @@ struct uprobes_state {
 };
 
 /*
- * Vector registers of x86-64, in XSAVE format. On the oldest kernels, they are in
- * thread_struct.fpu. On later kernels, thread_struct.fpu has a pointer to them. On the newest
- * kernels, struct fpu, with this pointer, directly follows the task_struct in memory.
+ * Vector registers of x86-64, in XSAVE format. On the oldest kernels, in thread_struct.fpu; later,
+ * thread_struct.fpu has a pointer to them; on the newest, struct fpu, with this pointer, follows
+ * the task_struct in memory.
  */
 union fpregs_state {
 	unsigned int first;
@@ -302,10 +302,7 @@ static __always_inline __u64 task_user_registers(struct task_struct *task, __u64
 	return (__u64)BPF_CORE_READ(task, stack) + stack_bytes - bytes;
 }
 
-/*
- * Bit numbers in kmem_cache.flags. Used on kernels without this enum; on other kernels, BTF gives
- * the number, which may differ.
- */
+/* Bit numbers in kmem_cache.flags, for kernels without this enum; else BTF gives the numbers. */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,
 };

@@ -6,7 +6,7 @@
 /* System call numbers are below this limit. */
 #define MEMLEAK_SYSCALLS 512
 
-/* Effects of system calls on file descriptors. */
+/* Effects of system calls on descriptors. */
 enum memleak_fd_call {
 	MEMLEAK_FD_NONE,
 	MEMLEAK_FD_CLOSE,       /* close() */

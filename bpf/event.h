@@ -20,8 +20,7 @@ struct memleak_event {
 	__u32 tgid;
 	__u32 tid;
 	__u64 time_ns;
-	/* user events: address of the allocator function; kernel events: enum memleak_kernel_event
-	 */
+	/* user events: address of the function; kernel events: enum memleak_kernel_event */
 	__u64 function;
 	__u64 addr;
 	__u64 size;  /* block's size; MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */

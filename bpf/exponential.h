@@ -75,11 +75,11 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 
 /*
  * True if the next sample lies in the next `size` bytes. *left is the number of bytes until that
- * sample, which the caller has drawn. It is set to 0 if the sample is reached: the caller must then
- * draw the next distance. Otherwise it is reduced by `size`. The exponential distribution has no
- * memory: independently of earlier calls, a block of S bytes contains a sample with probability 1 -
- * e^(-S / mean). Size 0 counts as 1: otherwise such blocks would never be sampled, and their number
- * could not be estimated.
+ * sample, drawn by the caller. It is reduced by `size`, or set to 0 if the sample is reached: the
+ * caller must then draw the next distance. The exponential distribution has no memory:
+ * independently of earlier calls, a block of S bytes contains a sample with probability 1 - e^(-S /
+ * mean). Size 0 counts as 1: otherwise such blocks would never be sampled, and their number could
+ * not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

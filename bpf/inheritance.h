@@ -16,14 +16,10 @@
 struct memleak_image_refs {
 	__u64 forked_ns; /* when the image last forked */
 	__u32 parent;    /* image that this one was forked from; 0 after exec */
-	/* number of children whose own `users` is not 0, plus 1 until this image's last report */
-	__u32 users;
+	__u32 users;     /* children whose `users` is not 0, plus 1 until the last report */
 };
 
-/*
- * Key of a block that the image `image` freed after a fork; descendants of the image may still have
- * the block.
- */
+/* Key of a block that `image` freed after a fork; its descendants may still have the block. */
 struct memleak_freed_key {
 	__u64 addr;
 	__u64 birth_ns;

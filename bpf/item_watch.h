@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watches on the item counts of growing containers. A watch uses hardware breakpoints, whose BPF
- * program counts how many items each script stack adds. Part of the ABI.
+ * Watches on the item counts of growing containers: the BPF program of hardware breakpoints counts
+ * the items that each script stack adds. Part of the ABI.
  */
 #ifndef BPF_ITEM_WATCH_H
 #define BPF_ITEM_WATCH_H
 
 #include "bpf/script.h"
 
-/*
- * Maximum number of watches at a time. A CPU may have only four hardware breakpoints, and debuggers
- * need some of them.
- */
+/* Maximum watches at a time. A CPU may have only four hardware breakpoints; debuggers need some. */
 #define MEMLEAK_ITEM_WATCHES 2
 
 /*
- * Number of writes to an item count after which the loader removes the breakpoints on this count
- * until the next report, to limit the cost. The loader cannot do so while it makes a report, so it
- * removes all breakpoints before each report.
+ * Number of writes to an item count after which the loader removes its breakpoints until the next
+ * report, to limit the cost. It cannot do so while it makes a report, so it removes all breakpoints
+ * before each report.
  */
 #define MEMLEAK_ITEM_WRITES 256
 
 /*
- * Maximum number of items counted for one write. A larger jump means that the watched word is
- * probably no longer an item count.
+ * Maximum items counted for one write. After a larger jump, the word is probably no longer an item
+ * count.
  */
 #define MEMLEAK_ITEMS_MAX 1024
 
@@ -41,13 +38,10 @@ struct memleak_item_watch {
 	__u64 writes; /* number of writes since the breakpoints were set */
 };
 
-/*
- * Key of the table of stacks that add items; the value is the number of items that the stack added.
- */
+/* Key of the table of stacks that add items; the value is the number of items added. */
 struct memleak_adder {
-	__u64 addr; /* address of the item count */
-	/* the innermost frame is the first; unused elements are 0 */
-	struct memleak_script_frame frames[MEMLEAK_ADDER_FRAMES];
+	__u64 addr;                                               /* address of the item count */
+	struct memleak_script_frame frames[MEMLEAK_ADDER_FRAMES]; /* innermost first; 0 if unused */
 };
 
 #endif

@@ -52,9 +52,8 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	/* index of the argument `array` of alloc_pages_bulk(); MEMLEAK_VALUE_NONE if unknown */
-	__u8 bulk_pages_array;
-	/* 1 if kvfree_call_rcu() gets the offset of the rcu_head instead of the object's address */
+	__u8 bulk_pages_array; /* index of the argument `array` of alloc_pages_bulk() */
+	/* 1 if kvfree_call_rcu() gets the rcu_head's offset instead of the object's address */
 	__u8 rcu_func;
 };
 
@@ -90,8 +89,8 @@ struct memleak_kernel_config {
 /*
  * Maximum order of a block of pages. The BPF programs identify pages by frame numbers that may
  * differ from the kernel's by a constant: neighbouring pages have successive numbers, and a block
- * of 2^n pages starts at a multiple of 2^n. The programs themselves find out where frame 0 is in
- * the kernel's direct mapping.
+ * of 2^n pages starts at a multiple of 2^n. The programs find out where frame 0 is in the kernel's
+ * direct mapping.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

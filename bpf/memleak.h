@@ -23,12 +23,11 @@
 
 /*
  * The packed total of a site (union combined_alloc_info) has 24 bits of count and 40 bits of size.
- * The blocks in a total are at most max_allocs blocks of the block table, 8192 *
- * MEMLEAK_RECENT_BLOCKS blocks of the recent-block cache, and, for each thread, one block that it
- * is just recording. MEMLEAK_IN_FLIGHT is the maximum number of blocks outside the block table. So
- * that the count does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the
- * size does not overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added
- * to wide_bytes instead.
+ * A total contains at most max_allocs blocks of the block table, 8192 * MEMLEAK_RECENT_BLOCKS
+ * blocks of the recent-block cache, and one block that each thread is just recording.
+ * MEMLEAK_IN_FLIGHT is the maximum number of blocks outside the block table. To keep the count from
+ * overflowing, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. To keep the size from overflowing,
+ * sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to wide_bytes instead.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -85,11 +84,10 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks removed because their slab page was freed */
-	/* events for which the kernel skipped the first of their two BPF programs */
-	MEMLEAK_STAT_RESCUED,
-	MEMLEAK_STAT_WALKS,       /* stacks walked */
-	MEMLEAK_STAT_STACKS,      /* stacks stored */
-	MEMLEAK_STAT_CUT_NO_CODE, /* cut stacks, by cause: this counter and the next two */
+	MEMLEAK_STAT_RESCUED,        /* events whose first BPF program the kernel skipped */
+	MEMLEAK_STAT_WALKS,          /* stacks walked */
+	MEMLEAK_STAT_STACKS,         /* stacks stored */
+	MEMLEAK_STAT_CUT_NO_CODE,    /* cut stacks, by cause: this counter and the next two */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
 	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had replaced */
@@ -149,7 +147,7 @@ struct memleak_origin {
 	__u8 several_pids;
 	__u8 several_caches;
 	__u8 cache_read;  /* 1 if the cache's name was looked up */
-	__u8 reclaimable; /* 1 if the kernel reclaims this memory when needed */
+	__u8 reclaimable; /* 1 if the kernel can reclaim this memory */
 	char last_comm[MEMLEAK_COMM_SIZE];
 	__u64 cache_size; /* object size of the cache */
 	char cache[MEMLEAK_CACHE_NAME_SIZE];
@@ -157,11 +155,10 @@ struct memleak_origin {
 
 /* Value of the site table; the key is a hash of stack, image and kind. */
 struct memleak_site {
-	/* number of all blocks, and total size of the blocks smaller than wide_size */
+	/* number of all blocks, and total size of those smaller than wide_size */
 	union combined_alloc_info total;
 	__u64 wide_bytes; /* total size of the blocks of wide_size bytes or more */
-	/* key of the site's stack in the stack table; 0 if the stack is unknown */
-	__u64 stack;
+	__u64 stack;      /* key in the stack table; 0 if the stack is unknown */
 	__u32 image;
 	__u32 kind;
 	struct memleak_origin origin; /* for kernel sites: most recent process, and slab cache */
@@ -185,7 +182,7 @@ struct memleak_stack {
 	__u8 deferred : 1;
 	__u8 script_cnt : 6; /* number of struct memleak_script_frame after the frames */
 	__u16 unloads;       /* the process's unload count when the stack was walked */
-	/* the unload count when the loader read the mappings that the walk used */
+	/* unload count when the loader read the mappings that the walk used */
 	__u16 known_unloads;
 	__u64 frames[];
 };
@@ -207,8 +204,7 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 /* Value of the target table; the key is the tgid in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	/* ancestor's image, whose mappings the process began with; 0 after exec */
-	__u32 base;
+	__u32 base; /* ancestor's image, whose mappings the process began with; 0 after exec */
 	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
 	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
 	/*
@@ -222,14 +218,10 @@ struct memleak_target {
 	__u32 descendant;   /* --follow: 1 if the process has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_sent_ns; /* when a walk last sent a record of unknown code */
-	/* kernel's exec count at the last handled exec; 0 if no exec was handled */
-	__u64 exec_cnt;
+	__u64 exec_cnt;     /* kernel's exec count at the last handled exec; 0 if none */
 };
 
-/*
- * Maximum number of targets if processes can become targets while tracing: with a target filter or
- * --follow.
- */
+/* Maximum number of targets with a target filter or --follow. */
 #define MEMLEAK_TARGETS_MAX 16384
 
 /* Value of cgroup_subsys for the hierarchy of cgroup version 2. */
@@ -255,18 +247,17 @@ struct memleak_target_filter {
  */
 struct memleak_cgroup {
 	__u64 id;
-	__u64 parent; /* id of the parent; 0 if the cgroup has no parent */
+	__u64 parent; /* id of the parent; 0 if none */
 	char name[MEMLEAK_CGROUP_NAME_SIZE];
 };
 
 /*
  * The cookie of an entry probe: the shape of the call, and the value of memleak_target.binding for
- * which the probe was attached. Probes of an earlier binding may still fire until they are
- * detached; the BPF programs ignore them.
+ * which the probe was attached. Probes of an earlier binding may fire until they are detached; the
+ * BPF programs ignore them.
  *
- * MEMLEAK_COOKIE_THROWS: an exception may leave the called function. Probes on the function's
- * return instructions report its return. It gets no return probe, since an exception cannot pass a
- * return probe.
+ * MEMLEAK_COOKIE_THROWS: an exception may leave the called function. Probes on its return
+ * instructions report its return, since an exception cannot pass a return probe.
  */
 #define MEMLEAK_COOKIE(shape, binding) ((__u64)(binding) << 8 | (shape))
 #define MEMLEAK_COOKIE_THROWS 0x80ULL
@@ -326,8 +317,8 @@ enum memleak_unwind {
 };
 
 /*
- * Number of elements in the array that counts frees of blocks from before tracing began. The image
- * selects the element; two images may share one.
+ * Number of elements in the array that counts frees of blocks from before tracing began. Two images
+ * may share an element.
  */
 #define MEMLEAK_EARLIER_CNT 16384
 
@@ -339,12 +330,10 @@ static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 imag
 struct memleak_earlier {
 	__u64 frees;
 	__u64 sized; /* number of frees of blocks whose size could be read */
-	__u64 bytes; /* total size of the blocks whose size could be read */
+	__u64 bytes; /* total size of these blocks */
 };
 
-/*
- * Options of the BPF programs. The loader sets them before load; the programs cannot change them.
- */
+/* Options of the BPF programs. Constant after load. */
 struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
@@ -358,13 +347,13 @@ struct memleak_config {
 	__u32 filter_mask;
 	__u32 max_allocs;
 	__u32 pid_namespace; /* inode of the pid namespace used; 0 for the initial one */
-	/* --count: the cgroups' hierarchy, encoded like memleak_target_filter.cgroup_subsys */
+	/* --count: hierarchy of the cgroups, as in memleak_target_filter.cgroup_subsys */
 	__u32 count_subsys;
 	__u8 combined_only;
 	__u8 trace_events;
 	__u8 trace_stacks; /* send a stack with each event (-tt) */
 	__u8 stack_cache;  /* recognise stacks that were walked before */
-	__u8 never;        /* always 0, but the compiler must not know: see stay_on_own_stack() */
+	__u8 never;        /* always 0, unknown to the compiler: see stay_on_own_stack() */
 	__u8 exchange;     /* 1 if atomic compare-and-exchange is available */
 	__u8 find_vma;     /* 1 if stacks can be walked with the kernel's VMAs */
 	__u8 recent;       /* use the recent-block cache */
@@ -375,24 +364,15 @@ struct memleak_config {
 	__u8 quotas;       /* use per-process quotas of the block table */
 	__u8 count;        /* enum memleak_count_by; if not 0, calls are only counted */
 	__u8 descriptors;  /* --fds: track file descriptors, except those that children inherit */
-	/*
-	 * --count: 1 if probes fire for all processes, so that only the calls of targets must be
-	 * counted
-	 */
+	/* --count: 1 if probes fire for all processes, but only calls of targets count */
 	__u8 count_targets;
-	/* 1 if each probe fires for one process, not for other processes that share its memory */
+	/* 1 if each probe fires for one process only, not for those that share its memory */
 	__u8 bound;
-	/*
-	 * 1 if probe sessions are used: the BPF program at an entry decides whether the return is
-	 * reported
-	 */
+	/* 1 for probe sessions: the program at an entry decides whether the return is reported */
 	__u8 sessions;
 };
 
-/*
- * Records in the control ring, about mappings and the life of processes. The ring keeps their
- * order.
- */
+/* Records in the control ring, about mappings and the life of processes, in order. */
 enum memleak_record_type {
 	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at the site `site` */
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
@@ -401,8 +381,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE was moved: now len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the main thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
-	/* new child that shares the process's memory; addr is the child's pid */
-	MEMLEAK_REC_SHARER,
+	MEMLEAK_REC_SHARER, /* new child that shares the memory; addr is its pid */
 	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
 	MEMLEAK_REC_END, /* a target has ended or is no longer traced; addr is its unload count */
 	MEMLEAK_REC_NO_TARGET, /* exec by a target, which is no target any more */

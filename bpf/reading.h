@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data that the BPF programs and the loader share while the loader reads the blocks for a report.
- * Part of the ABI.
+ * Data shared by the BPF programs and the loader while it reads the blocks for a report. Part of
+ * the ABI.
  */
 #ifndef BPF_READING_H
 #define BPF_READING_H
@@ -15,10 +15,9 @@
  * reading: a block that realloc() moves between the picture and the reading gets the number of the
  * picture.
  *
- * These constants define how a block stores the number. The upper part of the number is in the
- * upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns, which
- * makes the time wrong by some microseconds. The upper part of a number is never 0: a 0 in its
- * place means that the block has no number.
+ * These constants define how a block stores the number. The upper part is in the unused upper bits
+ * of tid; the lower part is in the lower bits of birth_ns, which makes the time wrong by some
+ * microseconds. If the upper part is 0, the block has no number.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14
@@ -30,7 +29,7 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 	return block->tid & ((1U << MEMLEAK_TID_BITS) - 1);
 }
 
-/* Returns the number of a reading or picture that is stored in a block; 0 if none is stored. */
+/* Returns the number of a reading or picture that is stored in a block; 0 if none. */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {
 	__u32 upper = block->tid >> MEMLEAK_TID_BITS;
@@ -51,8 +50,8 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 #define MEMLEAK_HANDED_MAX 64
 
 /*
- * A block that was stored in a bucket of the recent-block cache after the loader had read the
- * bucket, so that the loader would miss the block; see bpf/user_probes/reading.bpf.h.
+ * A block that the loader would miss: stored in a bucket of the recent-block cache after the loader
+ * had read the bucket; see bpf/user_probes/reading.bpf.h.
  */
 struct memleak_handed {
 	struct memleak_block_key key;
@@ -61,11 +60,10 @@ struct memleak_handed {
 };
 
 struct memleak_reading {
-	__u32 number;   /* number of the current reading; 0 if there is none */
-	__u32 read_cnt; /* number of buckets of the recent-block cache that the loader has read */
-	/* number of blocks that were to be stored in `handed`, including those that did not fit */
-	__u32 handed_cnt;
-	__u32 picture; /* number of the current reading's set of pictures; 0 if there is none */
+	__u32 number;     /* number of the current reading; 0 if there is none */
+	__u32 read_cnt;   /* number of buckets of the recent-block cache that the loader has read */
+	__u32 handed_cnt; /* number of blocks for `handed`, including those that did not fit */
+	__u32 picture;    /* number of the current reading's set of pictures; 0 if there is none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };
 

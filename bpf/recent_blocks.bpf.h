@@ -26,8 +26,7 @@ struct {
 
 /*
  * Returns the bucket for a block; NULL if the cache is not used, or not for blocks of this kind. It
- * is not used for pages: they are freed in parts, and only the block table can find the block to
- * which a part belongs.
+ * is not used for pages: they are freed in parts, and only the block table finds a part's block.
  */
 static __always_inline struct memleak_recent *recent__bucket(const struct memleak_block_key *key)
 {
@@ -76,9 +75,7 @@ static __always_inline void recent__read(const struct memleak_recent_block *kept
 	ret->halved = 0;
 }
 
-/*
- * True if a block at the address is being moved to the block table, or was freed during its move.
- */
+/* True if a block at the address is being moved to the block table, or was freed meanwhile. */
 static __always_inline bool recent__is_dying(const struct memleak_recent *bucket, __u64 addr)
 {
 	return recent__find(bucket, addr | MEMLEAK_RECENT_MOVING, 0) |
@@ -86,8 +83,8 @@ static __always_inline bool recent__is_dying(const struct memleak_recent *bucket
 }
 
 /*
- * Stores the word in a free place of the bucket, and returns the place. Returns
- * MEMLEAK_RECENT_BLOCKS or more if no place is free.
+ * Stores the word in a free place of the bucket. Returns the place; MEMLEAK_RECENT_BLOCKS or more
+ * if none is free.
  */
 static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 word)
 {
@@ -130,10 +127,9 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * Ends the move of a block, and sets the block's word in the bucket to `word`. The parameter
- * `stored` tells whether the block is now in the block table. With -C, the totals of sites include
- * all blocks, otherwise only the blocks in the block table. Returns false if the block was freed
- * during its move.
+ * Ends the move of a block, and sets its word in the bucket to `word`. `stored`: whether the block
+ * is now in the block table. With -C, the totals of sites include all blocks, otherwise only the
+ * blocks in the block table. Returns false if the block was freed during its move.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -184,9 +180,9 @@ static __always_inline __u64 recent__find_block(const volatile struct memleak_re
 }
 
 /*
- * Removes a block from the bucket, by changing the word at `place` from `word` to `next`. Returns
- * false if that word is no longer `word`. Copies the block to *ret before the change, because its
- * place may be reused right after.
+ * Removes a block from the bucket, by changing the word at `place` from `word` to `next`. False if
+ * that word is no longer `word`. Copies the block to *ret first, because its place may be reused
+ * right after.
  */
 static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u32 place,
 					      __u64 word, __u64 next, struct memleak_block *ret)
@@ -199,8 +195,8 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 
 /*
  * Takes a block out of the cache. Searches in the order in which blocks move: first live blocks,
- * then blocks being moved. If this function returns false, the caller searches the block table. If
- * the block is being moved, its site is debited by the program that moves it.
+ * then blocks being moved. If this returns false, the caller searches the block table. The site of
+ * a block being moved is debited by the program that moves it.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -211,10 +207,7 @@ static __always_inline bool recent__take(struct memleak_recent *bucket,
 
 	if (place >= MEMLEAK_RECENT_BLOCKS)
 		return false;
-	/*
-	 * Usually only one block has this address, so a search that compares images is rarely
-	 * needed.
-	 */
+	/* Usually only one block has this address: comparing images is rarely needed. */
 	if (bucket->blocks[place].image != key->image ||
 	    !recent__take_from(bucket, place, addr, 0, ret)) {
 		place = recent__find_block(bucket, addr, key->image) - 1;

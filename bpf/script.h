@@ -9,20 +9,19 @@
 #include <linux/types.h>
 
 /*
- * Where CPython keeps the frames of a thread. Offsets are in bytes. In the outermost frame of each
+ * Where CPython keeps a thread's frames. Offsets are in bytes. In the outermost frame of each
  * evaluation loop, the byte at the offset `border` has the value `border_value`.
  */
 struct memleak_interpreter {
-	__u64 key;      /* address of two __u32: whether the pthread key exists, and the key */
-	__u32 thread;   /* in the thread state: the thread pointer (pthread_self()) */
-	__u32 holder;   /* in the thread state: pointer to the innermost frame, or to the holder */
-	__u32 held;     /* in the holder: pointer to the innermost frame */
-	__u32 previous; /* in a frame: pointer to the caller's frame */
-	__u32 code;     /* in a frame: pointer to the code object, with tag bits in 3.14 */
-	__u32 instr;    /* in a frame: pointer to the instruction */
-	__u32 border;   /* in a frame: the byte that marks an evaluation loop's outermost frame */
-	/* 1 if the thread state points to a struct (holder) that points to the frame */
-	__u8 has_holder;
+	__u64 key;       /* address of two __u32: whether the pthread key exists, and the key */
+	__u32 thread;    /* in the thread state: the thread pointer (pthread_self()) */
+	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to the holder */
+	__u32 held;      /* in the holder: pointer to the innermost frame */
+	__u32 previous;  /* in a frame: pointer to the caller's frame */
+	__u32 code;      /* in a frame: pointer to the code object, with tag bits in 3.14 */
+	__u32 instr;     /* in a frame: pointer to the instruction */
+	__u32 border;    /* in a frame: the byte that marks an evaluation loop's outermost frame */
+	__u8 has_holder; /* 1 if the thread state points to a holder struct */
 	__u8 border_value;
 	__u8 border_is_empty; /* 1 if the outermost frame executes no code: it is not stored */
 	__u8 hashes_names;    /* 1 if a code object's cookie includes the hash of its name */
@@ -37,8 +36,8 @@ struct memleak_interpreter {
 
 /*
  * 64-bit words of a code object that distinguish it from a later code object at the same address:
- * counts and pointers, which never change. From Python 3.12 on, they include a number that no other
- * code object of the process has. Python 3.11 has no such number, so the hash of the name is added.
+ * counts and pointers, which never change. From Python 3.12 on, they include a number unique in the
+ * process. For Python 3.11, the hash of the name is added.
  */
 #define MEMLEAK_SCRIPT_COOKIE 72 /* offset of these words in a code object */
 #define MEMLEAK_SCRIPT_COOKIE_WORDS 9
@@ -49,8 +48,8 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_FRAMES_MAX 62
 #define MEMLEAK_SCRIPT_FRAMES_BITS 63
 /*
- * Maximum number of script frames read. Each stored frame may be followed by a marker frame that is
- * not stored. One more frame is read to detect that the stack is cut.
+ * Maximum number of script frames read: each stored frame may be followed by a marker frame that is
+ * not stored, and one more is read to detect that the stack is cut.
  */
 #define MEMLEAK_SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
 

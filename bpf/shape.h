@@ -26,10 +26,9 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_HEAP_PATH,     /* MEMLEAK_SHAPE_PATH in a heap: p = f(heap, path, buffer) */
 	MEMLEAK_SHAPE_REALLOCF,      /* reallocates, or frees `old` on failure: p = f(old, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOCF, /* REALLOCF in a heap: p = f(heap, old, size) */
-	/* f(): the dynamic loader calls f when its list of libraries changes */
-	MEMLEAK_SHAPE_LIBRARIES,
-	MEMLEAK_SHAPE_RETURN, /* a return instruction, not a call */
-	MEMLEAK_SHAPE_RAISE,  /* f(): an exception is about to leave the enclosing calls */
+	MEMLEAK_SHAPE_LIBRARIES, /* f(): called by the dynamic loader when its libraries change */
+	MEMLEAK_SHAPE_RETURN,    /* a return instruction, not a call */
+	MEMLEAK_SHAPE_RAISE,     /* f(): an exception is about to leave the enclosing calls */
 	MEMLEAK_SHAPE_CNT,
 };
 

@@ -35,9 +35,8 @@ struct stack_words {
 	__u64 hash;   /* hash of the words, in the order of `places` */
 	__u64 prefix; /* hash of the first STACK_CACHE_PREFIX words */
 	__u32 cnt;
-	__u32 end; /* number of words, from the stack pointer up, that must be readable */
-	/* nonzero if the walk cannot be cached, e.g. if a word's place cannot be stored */
-	__u64 not_fitting;
+	__u32 end;         /* number of words, from the stack pointer up, that must be readable */
+	__u64 not_fitting; /* nonzero if the walk cannot be cached */
 	__u16 places[STACK_CACHE_WORDS_MAX]; /* distances from the stack pointer, in words */
 };
 
@@ -46,7 +45,7 @@ struct stack_cache_head {
 	__u64 check;  /* stack_cache__check() of the entry */
 	__u64 prefix; /* hash of the first words, in which different call paths usually differ */
 	__u64 stack;  /* hash of the stack's frames */
-	__u32 note;   /* number that the caller of stack_cache__learn() stores with the stack */
+	__u32 note;   /* given by the caller of stack_cache__learn() */
 	__u16 cnt;
 	__u16 end;
 };
@@ -104,10 +103,7 @@ static __always_inline __u64 stack_cache__check(const struct stack_cache_head *h
 	return hash_mix(hash, (__u64)head->note << 32 | (__u32)head->end << 16 | head->cnt);
 }
 
-/*
- * True if the stack at `start` has the words that the entry compares. `words` is a copy of the
- * stack.
- */
+/* True if the stack at `start`, copied to `words`, has the words that the entry compares. */
 static __always_inline bool stack_cache__fits(const struct cached_stack *entry,
 					      const struct stack_cache_head *head,
 					      const __u64 *words, __u64 start)

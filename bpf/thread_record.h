@@ -17,9 +17,8 @@
 enum memleak_thread_flags {
 	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable, so it does not change memory */
 	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread is running */
-	/* is a ptrace tracer, so its wait calls also report its tracees */
-	MEMLEAK_THREAD_TRACES = 8,
-	MEMLEAK_THREAD_ENDED = 4, /* has no address space any more, like an exited main thread */
+	MEMLEAK_THREAD_TRACES = 8, /* a ptrace tracer: its wait calls also report its tracees */
+	MEMLEAK_THREAD_ENDED = 4,  /* has no address space any more, like an exited main thread */
 };
 
 /* The process to report on, in memleak's own pid namespace. */
@@ -36,17 +35,11 @@ struct memleak_thread_record {
 	__u32 bytes; /* size of the record, including vector registers */
 	__u32 tid;   /* the thread's tid in memleak's pid namespace; 0 if it has none there */
 	__u32 flags;
-	__u32 thread_cnt; /* number of threads in the process */
-	/* address of struct rseq; 0 if none, or MEMLEAK_SEQUENCES_UNKNOWN */
-	__u64 sequences;
-	__u64 switches; /* number of the thread's context switches so far */
-	/*
-	 * pid of the process that will adopt the children of this process; 0 if not in the
-	 * namespace
-	 */
-	__u32 reaper;
-	/* number of bytes of vector registers after the record; a multiple of 8 */
-	__u32 vector_bytes;
+	__u32 thread_cnt;   /* number of threads in the process */
+	__u64 sequences;    /* struct rseq's address; 0 if none, or MEMLEAK_SEQUENCES_UNKNOWN */
+	__u64 switches;     /* number of the thread's context switches so far */
+	__u32 reaper;       /* pid that will adopt the children; 0 if not in the namespace */
+	__u32 vector_bytes; /* bytes of vector registers after the record; a multiple of 8 */
 	__u64 registers[MEMLEAK_REGISTER_WORDS];
 };
 

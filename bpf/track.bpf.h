@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records outstanding blocks, their sites, and losses. Both the BPF programs for user memory and
- * those for kernel memory include this file; they have separate maps.
+ * Records outstanding blocks, their sites, and losses. Included by the BPF programs for user memory
+ * and those for kernel memory, which have separate maps.
  */
 #ifndef BPF_TRACK_BPF_H
 #define BPF_TRACK_BPF_H
@@ -10,8 +10,7 @@
 #include "bpf/recent_blocks.bpf.h"
 
 /*
- * False until all probes are attached. A call that triggers only some of its probes would record a
- * wrong block.
+ * False until all probes are attached: a call that triggers only some would record a wrong block.
  */
 volatile bool tracking;
 
@@ -132,10 +131,7 @@ static __always_inline void peak__sub(__u64 size)
 		__sync_fetch_and_add(&peak_watch.total, -size);
 }
 
-/*
- * Takes a block out of the recent-block cache or the block table. Returns false if it is in
- * neither.
- */
+/* Takes a block out of the recent-block cache or the block table. False if in neither. */
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
@@ -152,8 +148,8 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 /*
  * Evicts the bucket's oldest block to the block table, and stores the new block in its place. If
  * there is no bucket, or its oldest block cannot be moved now, stores the new block in the block
- * table. But if an earlier block with the new block's address is still being moved there, the new
- * block is lost.
+ * table. But if an earlier block with its address is still being moved there, the new block is
+ * lost.
  */
 static __always_inline void block__place(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -247,8 +243,7 @@ static __always_inline __u64 random_bits(void)
 }
 
 /*
- * True if wanted() is true for the size and the allocation is sampled. The parameter `left` is the
- * countdown of --sample-bytes.
+ * True if the size is wanted() and the allocation is sampled. `left`: countdown of --sample-bytes.
  */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {

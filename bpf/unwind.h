@@ -75,8 +75,8 @@ struct unwind_rule {
 };
 
 /*
- * x86: true if these 8 bytes of code begin with the instructions add $N, %rsp and ret, where N is a
- * multiple of 8 below 128.
+ * x86: true if these 8 bytes of code begin with add $N, %rsp; ret, where N is a multiple of 8 below
+ * 128.
  */
 static inline int unwind_returns(__u64 code)
 {
@@ -145,8 +145,7 @@ struct unwind_file_table {
 	__u32 mtime_nsec;
 	__u32 granule_cnt;
 	__u64 first; /* offset of the first granule in the file */
-	/* frame value for offset 0 of the file; 0 if frames are stored as addresses */
-	__u64 frame;
+	__u64 frame; /* frame value for offset 0; 0 if frames are stored as addresses */
 	__u32 index; /* index, arena and page: as in struct unwind_mapping */
 	__u32 arena;
 	__u32 page;

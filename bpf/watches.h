@@ -37,8 +37,8 @@ struct memleak_peak_watch {
 };
 
 /*
- * Limits the number of deferred stacks that are sent to the loader; sending one takes about 10 us
- * of the traced thread's time.
+ * Limits the deferred stacks sent to the loader; each takes about 10 us of the traced thread's
+ * time.
  */
 struct memleak_deferred_watch {
 	__u64 ring_bytes;

@@ -159,8 +159,8 @@ struct requester {
 
 /*
  * True if allocations of the current context are traced; fills in ret. An interrupt belongs to no
- * process, whichever task it has interrupted. With target processes, the cheapest check is made
- * first, because most processes are not targets.
+ * process, whichever task it has interrupted. With target processes, the cheapest check is first,
+ * because most processes are not targets.
  */
 static __always_inline bool is_traced(struct requester *ret)
 {
@@ -187,7 +187,7 @@ static __always_inline bool is_traced(struct requester *ret)
 /*
  * Countdowns for --sample-bytes, one for each CPU and interrupt level, because an interrupt may
  * occur between the read and the write of a countdown. If a program preempts another one at the
- * same level, both still choose correctly whether to sample, but one subtraction is lost.
+ * same level, both still choose correctly, but one subtraction is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -9,8 +9,8 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 /*
- * Stores the stack of a free, and leaves the stack's hash in the buffer, or 0 if the stack table is
- * full. Not static, so that the verifier checks this function only once.
+ * Stores the stack of a free, and leaves its hash in the buffer, or 0 if the stack table is full.
+ * Not static, so that the verifier checks this only once.
  */
 __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
@@ -65,10 +65,7 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 	return site ? site->stack : buf->hash;
 }
 
-/*
- * Removes the block from the tables, if it is tracked. Returns true, and sets *size, if an event
- * must be sent.
- */
+/* Removes the block, if tracked. Returns true, and sets *size, if an event must be sent. */
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;

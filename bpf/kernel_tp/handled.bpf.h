@@ -5,10 +5,10 @@
  * Therefore each event has two programs, and each program handles the events that the other has
  * missed.
  *
- * An event is identified by the address of its arguments, which is the same for both programs. The
- * program that handles an event records this address for its CPU, and the other program skips the
- * event with the recorded address. No other event can have this address until both programs have
- * run: the arguments of nested events are deeper in the stack, or on another stack.
+ * An event is identified by the address of its arguments. The program that handles the event
+ * records this address for its CPU, and the other program skips the event. No other event can have
+ * this address until both programs have run: the arguments of nested events are deeper in the
+ * stack, or on another stack.
  *
  * The record is missing if a nested event has overwritten it, or if the task has moved to another
  * CPU between the two programs. Then both programs handle the event. For blocks, this does no harm:
@@ -40,10 +40,7 @@ enum handled_event {
 	HANDLED_CNT,
 };
 
-/*
- * For each program of a pair: address of the arguments of the latest event that the program has
- * handled on this CPU.
- */
+/* For each program of a pair: arguments' address of the event that it handled last on this CPU. */
 struct handled {
 	__u64 by[2];
 };
@@ -69,8 +66,8 @@ struct sent_event {
 };
 
 /*
- * Table of sent events, indexed by a hash of the address of their arguments. All CPUs share it.
- * Without -t the loader sets its size to one entry.
+ * Sent events, indexed by a hash of their arguments' address. Shared by all CPUs. Without -t the
+ * loader sets the size to one entry.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -102,7 +99,7 @@ static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 
 /*
  * True if the other program of the pair has handled this event. If so, clears the entry of the
- * event, so that a later event with equal arguments at the same address is not skipped.
+ * event, so that a later equal event at the same address is not skipped.
  */
 static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
 {
@@ -127,8 +124,8 @@ static __always_inline volatile struct handled *handled(__u32 event)
 }
 
 /*
- * Records that the first program of a pair handles the event, so that the second program skips it.
- * first__enter() and second__has_to() are for pairs whose programs run in a fixed order.
+ * Records that the first program handles the event, so that the second one skips it. first__enter()
+ * and second__has_to() are for pairs whose programs run in a fixed order.
  */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {

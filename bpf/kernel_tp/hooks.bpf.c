@@ -13,10 +13,9 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * BULK_STEP is the number of objects handled in one step, BULK_MOST the maximum number of objects
- * handled in a batch. Steps keep loops short for the verifier. A batch of the kernel itself has at
- * most as many objects as a page has room for pointers: about 500, or 8000 with large pages.
- * Drivers may use larger batches.
+ * BULK_STEP: objects handled in one step, which keeps loops short for the verifier. BULK_MOST:
+ * maximum objects handled in a batch. The kernel's own batches have at most as many objects as a
+ * page has room for pointers: about 500, or 8000 with large pages. Drivers may use larger batches.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
@@ -24,10 +23,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* Number of innermost frames of bpf_get_stack() to skip: the program and its trampoline */
 #define HOOK_FRAMES 2
 
-/*
- * Arguments of a call to kmem_cache_alloc_bulk() in progress, stored because a kretprobe cannot see
- * them.
- */
+/* Arguments of kmem_cache_alloc_bulk(), stored because a kretprobe cannot see them. */
 struct bulk_call {
 	struct kmem_cache *cache;
 	__u64 objects;
@@ -49,8 +45,8 @@ static __always_inline __u64 read_pointer(__u64 addr)
 }
 
 /*
- * bulk__free_one() and the other __noinline functions of this file are not static, so that the
- * verifier checks each of them once and not in every iteration of a loop.
+ * The __noinline functions of this file are not static, so that the verifier checks each of them
+ * once and not in every iteration of a loop.
  */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
@@ -107,8 +103,7 @@ static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 }
 
 /*
- * Handles the frees of a batch. The frees share one stack, which is walked even if no free sends an
- * event.
+ * Handles the frees of a batch. They share one stack, which is walked even if none sends an event.
  */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
 					__u64 objects)
@@ -122,8 +117,8 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 }
 
 /*
- * Handles a call of kvfree_call_rcu(). The parameter `where` is the object's address or, on older
- * kernels, the offset of `head` within the object.
+ * Handles a call of kvfree_call_rcu(). `where` is the object's address or, on older kernels, the
+ * offset of `head` within the object.
  */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
@@ -150,8 +145,8 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 }
 
 /*
- * Returns the id of a batch's site; 0 if the batch has no site. Not inlined, to save BPF stack: the
- * functions that record a batch share a stack of 512 bytes.
+ * Returns the id of a batch's site; 0 if it has none. Not inlined, to save BPF stack: the functions
+ * that record a batch share 512 bytes.
  */
 __noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)
 {
@@ -234,8 +229,8 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 /*
  * Bulk allocations of pages. The kernel's function fills the empty entries of an array, beginning
  * at the array's start, and returns how many entries are full afterwards. So a hook at its entry
- * must record which entries are empty. Entries beyond BULK_PAGES_MOST are counted as lost; the
- * kernel's own callers pass arrays of at most one page.
+ * records which entries are empty. Entries beyond BULK_PAGES_MOST are counted as lost; the kernel's
+ * own callers pass arrays of at most one page.
  */
 #define BULK_PAGES_STEPS 16
 #define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)
@@ -243,7 +238,7 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 /* A bulk allocation in progress. The key is the address of its arguments. */
 struct bulk_pages {
 	__u64 array;
-	__u64 full[BULK_PAGES_STEPS]; /* one bit per array entry: 1 if the entry was not empty */
+	__u64 full[BULK_PAGES_STEPS]; /* one bit per array entry: 1 if not empty */
 };
 
 struct {
@@ -254,9 +249,8 @@ struct {
 } bulk_pages SEC(".maps");
 
 /*
- * Returns a mask for BULK_STEP array entries, beginning with entry `first`: a bit is set if the
- * entry is not empty. Needs no branches: the highest bit of an entry is its bit in the mask,
- * because it is set in every kernel address.
+ * Returns a mask of the BULK_STEP array entries from `first` on that are not empty. Needs no
+ * branches: an entry's highest bit, set in every kernel address, is its bit in the mask.
  */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {
@@ -291,8 +285,7 @@ __noinline int bulk_pages__is_recorded(__u64 addr)
 
 /*
  * Records the page of one array entry, unless the entry was full before the call (lowest bit of
- * `full`) or the page is already recorded. The parameter `left` is the number of array entries
- * after this one.
+ * `full`) or the page is already recorded. `left`: number of array entries after this one.
  */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
@@ -426,8 +419,8 @@ int kprobe_rcu_free(struct pt_regs *ctx)
 }
 
 /*
- * Returns the key of a call in bulk_calls. One call can be in progress in each thread, and one in
- * each kind of interrupt on each CPU.
+ * Returns the key of a call in bulk_calls. Each thread, and each kind of interrupt on each CPU, can
+ * have one call in progress.
  */
 static __always_inline __u64 bulk_call__key(void)
 {

@@ -21,7 +21,7 @@
 #define DIRECT_MAP_ALIGN (1ULL << 27)
 /* Maximum number of objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
-#define SLAB_STEP 32 /* maximum number of objects that one call of slab_objects__take() handles */
+#define SLAB_STEP 32 /* maximum objects per call of slab_objects__take() */
 
 /*
  * Address of a page in the direct mapping, minus its address in the page domain (frame number times
@@ -45,8 +45,8 @@ struct slab_page {
 };
 
 /*
- * Slab pages. If the table is full, new slab pages are not recorded. When such a page is freed, its
- * objects stay recorded until their addresses are allocated again.
+ * Slab pages. If the table is full, new slab pages are not recorded. When they are freed, their
+ * objects stay recorded until the addresses are allocated again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -82,8 +82,7 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 
 /*
  * Called when the CPU allocates a slab object. If the object lies in the block of pages that the
- * CPU allocated most recently, records that block as a slab page, and no longer tracks it as a
- * block.
+ * CPU allocated last, records that block as a slab page, and no longer tracks it as a block.
  */
 static __always_inline void slab_page__detect(__u64 object, __u64 size)
 {
@@ -113,8 +112,8 @@ static __always_inline void slab_page__detect(__u64 object, __u64 size)
 }
 
 /*
- * Removes the block of an object of a freed slab, if there is one. Not static, so that the verifier
- * checks this function once and not in each iteration of a loop.
+ * Removes the block of an object of a freed slab, if any. Not static, so that the verifier checks
+ * this once and not in each iteration of a loop.
  */
 __noinline int slab_object__take(__u64 addr)
 {
@@ -126,10 +125,7 @@ __noinline int slab_object__take(__u64 addr)
 	return 0;
 }
 
-/*
- * Removes the blocks of up to SLAB_STEP objects of a freed slab, as far as the objects begin before
- * `end`.
- */
+/* Removes the blocks of up to SLAB_STEP objects of a freed slab that begin before `end`. */
 __noinline int slab_objects__take(__u64 object, __u64 end, __u32 stride)
 {
 	for (__u32 i = 0; i < SLAB_STEP && object < end; i++) {
@@ -258,10 +254,7 @@ __noinline __u64 page_block__around(__u64 addr)
 	return NO_PAGE_BLOCK;
 }
 
-/*
- * Removes the block that contains the page at addr: a block that begins there, or a larger block
- * around the page. Returns false if there is none.
- */
+/* Removes the block that contains the page at addr. Returns false if there is none. */
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)
 {

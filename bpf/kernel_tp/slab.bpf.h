@@ -9,8 +9,7 @@
 #define KERNEL_HALF (0xffffULL << 48)
 
 /*
- * Finds the cache of an object through the object's page, for events that do not name the cache.
- * Returns NULL if it is unknown.
+ * Finds the cache of an object by its page, for events that do not name the cache; NULL if unknown.
  */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {

@@ -41,10 +41,7 @@ enum free_user {
 _Static_assert((int)FREE_RCU_FREE < STACK_USER_CNT + (int)STACK_SECOND,
 	       "each program has a number of its own");
 
-/*
- * Buffers for the stacks of allocations. The first word is the header of struct memleak_stack;
- * frames follow.
- */
+/* Stacks of allocations. The first word is the header of struct memleak_stack; frames follow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -61,8 +58,8 @@ struct {
 } free_buffers SEC(".maps");
 
 /*
- * Returns the CPU's buffer for a stack. The parameter `user` is an enum stack_user or free_user.
- * Frees have stacks only with -tt; without it, the verifier skips the second lookup.
+ * Returns the CPU's buffer for a stack; `user` is an enum stack_user or free_user. Frees have
+ * stacks only with -tt; without it, the verifier skips the second lookup.
  */
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
@@ -98,9 +95,9 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 }
 
 /*
- * Walks the stack, and stores its frames in buf. Returns the number of frames; the words after
- * these frames are from an earlier walk. The walk includes frames that will not be stored: frames
- * of tracing, and frames that are only searched for functions of the slab allocator.
+ * Walks the stack into buf. Returns the number of frames; the words after them are from an earlier
+ * walk. The walk includes frames that will not be stored: frames of tracing, and frames that are
+ * only searched for functions of the slab allocator.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
@@ -117,9 +114,8 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 
 /*
  * Maximum number of frames that one call of trim_step() handles. Functions with loops are not
- * static, here and in other files: the verifier checks each of these functions once. A long loop is
- * divided into calls of such a function, so that the verifier checks the loop's body for one call
- * and not for all.
+ * static, here and in other files, so that the verifier checks each of them once. A long loop is
+ * divided into calls of such a function, so that its body is checked for one call and not for all.
  */
 #define TRIM_STEP 16
 
@@ -127,9 +123,8 @@ _Static_assert(!(MEMLEAK_MAX_STACK_DEPTH & (MEMLEAK_MAX_STACK_DEPTH - 1)), "used
 
 /*
  * Moves up to TRIM_STEP frames to the front, and adds them to the hash of the stack. `first` frames
- * are dropped; the frames after them are numbered from 0. Handles the frames from number `at` on,
- * up to but not including number `end`. Returns 0 if it has reached the entry code of an interrupt,
- * which is the last frame of the stack; else 1.
+ * are dropped; the frames after them are numbered from 0. Handles frames `at` to `end` - 1. Returns
+ * 0 if it has reached the entry code of an interrupt, which is the last frame of the stack; else 1.
  */
 __noinline int trim_step(__u32 user, __u32 level, __u32 first, __u32 at, __u32 end)
 {
@@ -165,8 +160,8 @@ static __always_inline __u32 stack__first_frame(struct stack_buffer *buf, __u32 
 						__u64 call_site)
 {
 	/*
-	 * The index is stored in the buffer: the verifier then treats it as an unknown number, and
-	 * checks the code after this loop only once.
+	 * Stored in the buffer, the index is an unknown number to the verifier, which then checks
+	 * the code after this loop only once.
 	 */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)

@@ -27,31 +27,28 @@
 /* Size and alignment of kernel stacks in bytes, on every supported architecture */
 #define KERNEL_STACK_BYTES 16384
 
-/* Maximum number of words that are searched for the frames of a walk */
+/* Maximum number of words searched for the frames of a walk */
 #define SEARCHED_WORDS 512
 
 /*
- * Maximum random offset, in bytes, that the kernel adds to the stack of a system call. If the
- * caller is known, a cache key combines the caller with the stack's depth in units of this number.
- * Otherwise, the key contains the exact depth.
+ * Maximum random offset, in bytes, that the kernel adds to the stack of a system call. A cache key
+ * contains the caller and the stack's depth in these units, or the exact depth if the caller is
+ * unknown.
  */
 #define RANDOM_BYTES 1024
 
-/*
- * Number of words of the context that are not searched: the arguments of the event, one of which
- * may be a return address
- */
+/* Words of the context that are not searched: arguments, which may be return addresses */
 #define ARGUMENT_WORDS 6
 
-/* Number of words that are searched for the return address of the first frame */
+/* Number of words searched for the return address of the first frame */
 #define FIRST_WORDS 32
 
 /* Maximum number of frames below the context; all of them are frames of tracing */
 #define LOWER_FRAMES 4
 
-/* A stack that is looked up in the cache or added to it. */
+/* A stack to be looked up in the cache or added to it. */
 struct stack_view {
-	__u64 start; /* address of the context, the first word of the stack that is used */
+	__u64 start; /* address of the context, the first word used */
 	__u64 key;
 	__u64 expected; /* hash of the recognised stack; 0 if none was recognised */
 	__u64 lower;    /* number of frames below `start` */
@@ -64,8 +61,8 @@ struct stack_view {
 };
 
 /*
- * A view for the first program of each pair. Second programs do not use the cache: they handle only
- * the few events that first programs miss.
+ * A view for the first program of each pair. Second programs do not use the cache: they handle few
+ * events.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -74,10 +71,7 @@ struct {
 	__type(value, struct stack_view);
 } stack_views SEC(".maps");
 
-/*
- * Copies the first cnt words of the stack. Returns false if the stack is shorter, or cannot be
- * read.
- */
+/* Copies the first cnt words of the stack. False if the stack is shorter, or cannot be read. */
 static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 {
 	if (cnt > view->room)
@@ -95,8 +89,8 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 /*
  * The return address of the outermost frame is located by its distance from the end of the stack.
  * Its distance from the start is not constant: on entry to a system call, the kernel moves the
- * stack pointer by a random offset, so a gap of random size separates this return address from
- * those of the inner frames. It is stored in the last element of view->words.
+ * stack pointer by a random offset, so a gap of random size precedes this return address. It is
+ * stored in the last element of view->words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
 #define END_WORDS 64 /* words searched at the stack's end, below the user registers */
@@ -200,8 +194,8 @@ static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64
 }
 
 /*
- * Adds the stack to the cache. The return address of the outermost frame is searched for again,
- * from the end of the stack, because the word found before may be a left-over in the random offset.
+ * Adds the stack to the cache. The outermost return address is searched for again, from the end of
+ * the stack, because the word found before may be a left-over in the random offset.
  */
 static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
 					__u32 frame_cnt, __u32 note)
@@ -222,8 +216,8 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 #define SEARCH_STEP 16
 
 /*
- * Searches SEARCH_STEP words of the view for the return addresses of frames above the context.
- * Begins `from` words after the arguments.
+ * Searches SEARCH_STEP words, beginning `from` words after the arguments, for the return addresses
+ * of frames above the context.
  */
 __noinline int stack_view__search(__u32 user, __u32 from)
 {
@@ -243,8 +237,8 @@ __noinline int stack_view__search(__u32 user, __u32 from)
 }
 
 /*
- * Adds a walked stack to the cache. The stack's frames, reduced by trim_stack(), are in the buffer
- * of the program `user`.
+ * Adds a walked stack, reduced by trim_stack(), to the cache. Its frames are in the buffer of
+ * `user`.
  */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {
@@ -273,8 +267,8 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 
 /*
  * True if the stack is in the cache; then sets *note and buf->hash, but not the frames in the
- * buffer. Returns false for one in STACK_CACHE_CHECKED recognised stacks, so that the caller walks
- * this stack and the cache is checked.
+ * buffer. False for one in STACK_CACHE_CHECKED recognised stacks, so that the caller walks it as a
+ * check.
  */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)

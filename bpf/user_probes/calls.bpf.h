@@ -17,10 +17,9 @@
 
 /*
  * True if the call being entered is nested in the marked call. The stack grows down, so a nested
- * call has a lower address on the stack (slot). The marked call is in progress while its slot
- * contains its return address, or the address of the return trampoline. (If slots contain no return
- * address, as on aarch64, a lower slot suffices.) An equal slot means a tail call, which leaves the
- * trampoline in the slot.
+ * call has a lower address on the stack (slot). During the marked call, its slot contains its
+ * return address or the return trampoline's. (If slots contain no return address, as on aarch64, a
+ * lower slot suffices.) An equal slot means a tail call, which leaves the trampoline in the slot.
  */
 static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct call_mark *mark)
 {
@@ -43,9 +42,9 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 
 /*
  * True if the call at the stack address `slot` may be nested in the thread's most recent call to
- * free(). Only calls made by the allocator can be. The result is uncertain: free() has no return
- * probe, so its mark stays after free() has returned, and its return address may remain in an
- * unused part of a later frame.
+ * free(). Only calls made by the allocator can be. Uncertain: free() has no return probe, so its
+ * mark stays after its return, and its return address may remain in an unused part of a later
+ * frame.
  */
 static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
 						 __u64 caller)
@@ -93,11 +92,11 @@ struct entry {
 };
 
 /*
- * Makes the kernel run the BPF program on the thread's own kernel stack. From Linux 6.13 on, the
- * kernel runs larger programs on a private stack, one for each program and CPU. If another thread
- * on the CPU preempts a uprobe program and runs the same program, it overwrites that stack and
- * crashes the kernel (seen with 7.2). Programs with a tail call stay on the thread's stack. The
- * tail call here is never made, but the compiler cannot know that.
+ * Makes the kernel run the BPF program on the thread's own kernel stack. Linux 6.13 and later run
+ * larger programs on a private stack, one for each program and CPU. If another thread on the CPU
+ * preempts a uprobe program and runs the same program, it overwrites that stack and crashes the
+ * kernel (seen with 7.2). Programs with a tail call stay on the thread's stack. The tail call here
+ * is never made, but the compiler cannot know that.
  */
 static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -142,8 +141,7 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 	}
 	/*
-	 * Calls that seemed nested in a call that has already ended may have been outermost calls:
-	 * count them as doubtful.
+	 * Calls that seemed nested in a call that had already ended may have been outermost calls.
 	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
@@ -169,7 +167,7 @@ static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 
 /*
  * Number of nested calls after which a stack walk checks that the marked call is still in progress:
- * longjmp() may have left it. The check is repeated each time the number has doubled.
+ * longjmp() may have left it. Repeated whenever the number has doubled.
  */
 #define NESTED_DOUBTFUL 16
 
@@ -192,10 +190,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	bool mapping = shape__maps(shape);
 
 	if (config.sessions && thread->unreported) {
-		/*
-		 * The marked function makes no tail call, so a call at the same stack address is a
-		 * new one.
-		 */
+		/* The marked function makes no tail call: a call at its stack address is new. */
 		if (slot >= thread->call.slot)
 			return false;
 		if (mark__may_enclose(ctx, thread, mapping))
@@ -218,8 +213,8 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 
 /*
  * True if the mapping call at the stack address `slot` may be nested in the thread's most recent
- * call to free(). In this case, first makes a tail call to the program that decides by a stack
- * walk, so it returns true only if the tail call fails.
+ * call to free(). First makes a tail call to the program that decides by a stack walk, so it
+ * returns true only if that fails.
  */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
@@ -290,9 +285,9 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 
 /*
  * True if a return probe must report the return of the outermost call. False if an exception may
- * leave the call, because probes on return instructions then report its return. Otherwise the
- * return can go unreported only if the call is not recorded, its function makes no tail call, and
- * stack walks can tell which calls are nested in it. Walks by frame pointers alone cannot.
+ * leave the call: probes on return instructions then report its return. Otherwise the return can go
+ * unreported only if the call is not recorded, its function makes no tail call, and stack walks can
+ * tell which calls are nested in it. Walks by frame pointers alone cannot.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
@@ -316,10 +311,7 @@ static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thre
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/*
- * Ends the handling of a call's entry. Returns true if a return probe must report the call's
- * return.
- */
+/* Ends the handling of a call's entry. True if a return probe must report its return. */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {
@@ -363,8 +355,8 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 }
 
 /*
- * Handles the return of the call at the stack address `slot`. If this is the thread's outermost
- * call, clears the mark and returns true.
+ * Handles the return of the call at the stack address `slot`. Clears the mark and returns true if
+ * this is the outermost call.
  */
 static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {

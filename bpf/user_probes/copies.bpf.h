@@ -43,9 +43,9 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 _Static_assert(sizeof(((struct unwind_copy *)0)->calls) <= WINDOW_BYTES, "fit in the window");
 
 /*
- * Lists the calls whose return address a return probe has replaced. The list overwrites the walk's
- * window, which the walk no longer needs. Returns the number of calls. Not static, so that the
- * verifier checks the loop once and not for each size of a copy.
+ * Lists the calls whose return address a return probe has replaced, in the walk's window, which is
+ * no longer needed. Returns their number. Not static, so that the verifier checks the loop once and
+ * not for each size of a copy.
  */
 __noinline int walk_list_calls(__u32 entry)
 {
@@ -98,16 +98,16 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
 #define DEFERRED_LONG 32768
-/* Number of bytes that a walk reads above the first stack pointer of the program. */
+/* Bytes that a walk reads above the program's first stack pointer. */
 #define LATE_MARGIN 512
 
-/* Number of bytes that stay free in the ring, for copies that other CPUs send at the same time. */
+/* Bytes kept free in the ring for copies that other CPUs send at the same time. */
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
  * True if the stack is deferred; then chooses its random key. A stack is deferred if it leads
- * through code that is unknown or may have changed, unless the limit on copies or the space in the
- * ring is used up.
+ * through code that is unknown or may have changed, unless the limit on copies or the ring's space
+ * is used up.
  */
 static __always_inline bool walk__is_deferred(struct walk *walk)
 {

@@ -133,10 +133,7 @@ static __always_inline bool is_counted(void)
 	return target && target->image;
 }
 
-/*
- * Asks the loader to search new libraries for allocator functions, after the list of libraries has
- * changed.
- */
+/* Asks the loader to search new libraries for allocator functions. */
 static __always_inline void send_libraries(void)
 {
 	const struct memleak_target *target = current_target();
@@ -166,8 +163,8 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 	/* Atomic, because another thread may preempt this one on the CPU. */
 	__sync_fetch_and_add(&count->calls, 1);
 	/*
-	 * Skip 0: for shapes without a size, the compiler would turn the addition of 0 into an
-	 * instruction that older kernels lack.
+	 * For shapes without a size, the compiler would turn the addition of 0 into an instruction
+	 * that older kernels lack.
 	 */
 	bytes = asked_bytes(ctx, shape);
 	if (bytes)

@@ -19,22 +19,16 @@
 #include "bpf/descriptors.h"
 #include "bpf/user_probes/event_stack.bpf.h"
 
-/*
- * Maximum number of descriptors that a program removes at one close_range(). The loader finds the
- * others in /proc.
- */
+/* Maximum descriptors removed at one close_range(). The loader finds the others in /proc. */
 #define CLOSED_AT_ONCE 1024
 
 /*
- * CONTROLS_MAX is the maximum number of control messages searched in a message. RIGHTS_MAX is the
- * maximum number of descriptors in a control message (SCM_MAX_FD).
+ * Maximum control messages searched in a message, and maximum descriptors in a control message
+ * (SCM_MAX_FD).
  */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
-/*
- * Layout of the word that find_rights() returns: the address of the descriptors in the low bits,
- * their number in the bits above.
- */
+/* Word returned by find_rights(): address of the descriptors, and their number in the high bits. */
 #define RIGHTS_SHIFT 56
 #define RIGHTS_ADDRESS ((1ULL << RIGHTS_SHIFT) - 1)
 
@@ -53,7 +47,7 @@
 	(1ULL << 0 | 1ULL << 5 | 1ULL << 7 | 1ULL << 13 | 1ULL << 14 | 1ULL << 17 | 1ULL << 18 |   \
 	 1ULL << 19 | 1ULL << 28 | 1ULL << 30 | 1ULL << 32 | 1ULL << 33 | 1ULL << 36)
 
-/* Indexed by system call number: the enum memleak_fd_call of each system call. */
+/* The enum memleak_fd_call of each system call number. */
 const volatile __u8 fd_calls[MEMLEAK_SYSCALLS];
 
 /*
@@ -255,8 +249,8 @@ static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u6
 
 /*
  * Returns the number of descriptors that a system call has opened. fd_count_new() and fd_keep_new()
- * are not static, so that the verifier checks the stack walk between their calls once and not for
- * each kind of system call.
+ * are not static, so that the verifier checks the stack walk between them once and not for each
+ * system call.
  */
 __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 {
@@ -266,8 +260,7 @@ __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 }
 
 /*
- * Stores the descriptors that a system call has opened. Removes the descriptor that dup2() has
- * replaced.
+ * Stores the descriptors that a system call has opened; removes the one that dup2() has replaced.
  */
 __noinline int fd_keep_new(__u64 regs, __u32 call, __s32 result)
 {
@@ -348,10 +341,7 @@ static __always_inline bool fd_capture(struct bpf_raw_tracepoint_args *ctx,
 	return thread->chosen;
 }
 
-/*
- * True if fd_call_return() has handled this event, which is recognised by the address of its
- * arguments. Then forgets the event.
- */
+/* True if fd_call_return() has handled the event with these arguments. Then forgets it. */
 static __always_inline bool fd_event__is_handled(const struct bpf_raw_tracepoint_args *ctx)
 {
 	struct thread_state *thread = thread__find();
@@ -397,10 +387,7 @@ int fd_second_return(struct bpf_raw_tracepoint_args *ctx)
 	return fd_return(ctx, FD_RETURN_SECOND);
 }
 
-/*
- * Handles the end of a system call whose stack leads through code that only the kernel's VMAs
- * describe.
- */
+/* For stacks that lead through code that only the kernel's VMAs describe. */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {

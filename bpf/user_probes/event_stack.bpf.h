@@ -36,8 +36,8 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 
 /*
  * Ends the handling of an entry whose stack was captured only for -tt. Sends the event of a free;
- * for other calls, stores the stack for the event that is sent at the return. True if a return
- * probe must report the call's return.
+ * for other calls, stores the stack for the event at the return. True if a return probe must report
+ * the return.
  */
 static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state *thread,
 				       __u64 stack)
@@ -55,10 +55,7 @@ static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state 
 	return thread__awaits_return(thread);
 }
 
-/*
- * Walks the whole stack with the kernel's VMAs. The result is exact but cannot be cached: nothing
- * reports changes of VMAs.
- */
+/* Walks the whole stack with the kernel's VMAs. Not cached: nothing reports changes of VMAs. */
 static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
 {
 	walk->doubtful = 0;

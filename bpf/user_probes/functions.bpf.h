@@ -21,8 +21,8 @@
 
 /*
  * Indexed by a hash of function and image. An entry is the hash with its low bits replaced by the
- * number of returns seen, or by FUNCTION_HANDS_ON after a tail call. Entries are written without
- * locks, as single words; functions with the same index overwrite each other.
+ * number of returns seen, or by FUNCTION_HANDS_ON after a tail call. Entries are written as single
+ * words; functions with the same index overwrite each other.
  */
 __u64 functions[1U << FUNCTION_PLACE_BITS];
 

@@ -44,9 +44,9 @@ __noinline __u64 chunk_size(__u64 addr)
 }
 
 /*
- * Counts a free of an unknown block, which was usually allocated before tracing began. Does not
- * count frees by the allocator itself: it may free blocks that it allocated internally, such as
- * glibc's thread cache when a thread ends.
+ * Counts a free of an unknown block, usually allocated before tracing began. Does not count frees
+ * by the allocator itself: it may free internal blocks, such as glibc's thread cache when a thread
+ * ends.
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
 					  __u64 addr)
@@ -66,14 +66,11 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 	__sync_fetch_and_add(&counts->bytes, size);
 }
 
-/*
- * Stores the arguments of an allocating call in the thread's state. Removes the old block of a
- * realloc or resize.
- */
+/* Stores the arguments of an allocating call. Removes the old block of a realloc or resize. */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {
-	thread->freed_addr = 0; /* forget the address: the new block may have it */
+	thread->freed_addr = 0; /* the new block may have this address */
 	thread->operation = operation;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
@@ -97,8 +94,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 }
 
 /*
- * Clears the mark of the call that an exception is about to leave. The call returns no block. If it
- * is a realloc, its old block is stored again.
+ * Clears the mark of the call that an exception is about to leave. Stores the old block of a
+ * realloc again.
  */
 static __always_inline void raise_in_call(struct pt_regs *ctx)
 {
@@ -119,9 +116,8 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 }
 
 /*
- * True if the call at the stack address `slot` returns although an exception was raised in it: the
- * call has caught the exception. In a realloc, removes the old block, which raise_in_call() has
- * stored again.
+ * True if the call at the stack address `slot` has caught an exception and returns. In a realloc,
+ * removes the old block, which raise_in_call() has stored again.
  */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
@@ -150,8 +146,8 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 
 /*
  * True if an allocator call whose return is reported is in progress, and the block is tracked.
- * Allocators do not free tracked blocks on their own, so the free comes from code of the program
- * that the allocator has called, such as a new_handler.
+ * Allocators do not free tracked blocks on their own, so the free is by code that the allocator has
+ * called, such as a new_handler.
  */
 static __always_inline bool free__is_of_handler(const struct thread_state *thread,
 						const struct memleak_block_key *key)
@@ -163,7 +159,7 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
  * True if this free() is part of the thread's most recent free(), which has called or jumped to it:
  * a wrapper in another library has passed its block on, or a free() has started over, as in glibc
  * 2.42 after setting up a thread's cache. False if the block is tracked: then the wrapper frees a
- * block that it had itself allocated from this library.
+ * block that it had allocated from this library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,
@@ -180,7 +176,7 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	return !block__may_be_held(key);
 }
 
-/* Marks a call to free(addr). `caller` is the return address; 0 if it was not read. */
+/* Marks a call to free(addr). `caller` is the return address; 0 if unread. */
 static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread, __u64 addr,
 				      __u64 caller)
 {
@@ -200,8 +196,8 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
 
 /*
  * Handles the entry of a free. The block is removed at the entry, since its address may be reused
- * as soon as the function returns. Frees have no return probe, so the thread records its latest
- * free apart from other calls. At the entry of a mapping call or another free, this record tells
+ * as soon as the function returns. Frees have no return probe, so the thread's latest free is
+ * recorded apart from other calls: at the entry of a mapping call or another free, this tells
  * whether that call is part of the free.
  */
 static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
@@ -251,7 +247,7 @@ static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 }
 
 /*
- * Treats a resize in place as a realloc. Returns the block's address, or 0 if the returned size is
+ * Treats a resize in place as a realloc. Returns the block's address; 0 if the returned size is
  * less than `size`. The block gets the returned size, but at most `size` + `extra`.
  */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
@@ -265,7 +261,7 @@ static __always_inline __u64 resize_result(struct thread_state *thread, __u64 go
 	return thread->addr;
 }
 
-/* Returns the address of the new block; 0 if the call has returned no block. */
+/* Returns the address of the new block; 0 if there is none. */
 static __always_inline __u64 heap_result(const struct thread_state *thread, __u64 result)
 {
 	__u64 addr = 0;
@@ -315,7 +311,7 @@ static __always_inline __u64 birth_of(const struct thread_state *thread)
 }
 
 /*
- * Records the result of an allocating call. If a realloc has failed, the old block is stored again,
+ * Records the result of an allocating call. After a failed realloc, stores the old block again,
  * unless the function frees it on failure.
  */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)

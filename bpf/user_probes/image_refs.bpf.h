@@ -23,7 +23,7 @@ struct {
 
 /*
  * True if children inherit blocks: with --follow, unless -C (which keeps no blocks) or --fds is
- * given. Constant at load time, so that the verifier removes code that is not needed.
+ * given. Constant at load time, so that the verifier removes unneeded code.
  */
 static __always_inline bool children_inherit(void)
 {
@@ -60,8 +60,8 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 
 /*
  * Removes a reference to an image. If it was the last one, deletes the image's entry, and removes
- * the image's reference to its parent in the same way. On kernels without an atomic fetch-and-add,
- * the last reference cannot be recognised: there, only the entry of the image itself is deleted.
+ * its reference to its parent likewise. Kernels without an atomic fetch-and-add cannot recognise
+ * the last reference: there, only the entry of the image itself is deleted.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {
@@ -95,8 +95,8 @@ int image_release(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * True if an ancestor may have a block at the address, or may have had one. Also true if there are
- * more than ANCESTORS_MAX ancestors, since only that number is examined.
+ * True if an ancestor may have, or have had, a block at the address, or if there are more than
+ * ANCESTORS_MAX ancestors.
  */
 static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
 {

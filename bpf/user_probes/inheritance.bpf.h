@@ -46,8 +46,7 @@ static __always_inline bool freed__add(const struct memleak_block_key *at,
 
 /*
  * Removes from the block tables a block that the process itself allocated. If descendants have
- * copies, the block stays in the counting filter, because descendants find their copies by this
- * filter.
+ * copies, the block stays in the counting filter, by which they find them.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -72,8 +71,8 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 
 /*
  * Handles the free of a block. If the process itself allocated the block, removes it from the block
- * tables and returns true. Otherwise returns false; if the block may be a copy of an ancestor's
- * block, records the free.
+ * tables and returns true. Otherwise returns false; records the free if the block may be a copy of
+ * an ancestor's.
  */
 static __always_inline bool thread__take(struct thread_state *thread,
 					 const struct memleak_block_key *key,

@@ -29,9 +29,8 @@ struct {
 
 /*
  * Returns by how much the item count exceeds its maximum so far; 0 if it does not. At the first
- * write, the recorded maximum may be out of date, so an excess counts as one item. The result is
- * limited to MEMLEAK_ITEMS_MAX, since another object may have the address by now, and the word may
- * be a pointer.
+ * write, the recorded maximum may be out of date, so an excess counts as one item. At most
+ * MEMLEAK_ITEMS_MAX, since the word may by now be a pointer in another object.
  */
 static __always_inline __u64 added_items(struct memleak_item_watch *watch, __u64 addr)
 {

@@ -14,15 +14,13 @@
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
-	/* the call is made by a signal handler that interrupted the marked call */
-	NESTING_INTERRUPTED,
+	NESTING_INTERRUPTED, /* called by a signal handler that interrupted the marked call */
 	NESTING_UNSURE,
 };
 
 /*
- * Walks outwards until the stack ends, until NESTED_FRAMES frames have been walked, or until the
- * walk has reached `slot`, an address on the stack. Not static, so that the verifier checks the
- * function only once.
+ * Walks outwards until the stack ends, NESTED_FRAMES frames have been walked, or `slot`, an address
+ * on the stack, is reached. Not static, so that the verifier checks it only once.
  */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
 {
@@ -56,10 +54,10 @@ static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 
 }
 
 /*
- * Searches the stack for the marked call. The marked call is in progress if the walk reaches a
- * frame with the stack address of that call (slot), and if the function that was called from there
- * is the marked function. (Another function may have been called from the same place since.) If the
- * walk had to follow a frame pointer, the result is NESTING_UNSURE.
+ * Searches the stack for the marked call. It is in progress if the walk reaches a frame with that
+ * call's stack address (slot), and if the function called from there is the marked function.
+ * (Another function may have been called from the same place since.) If the walk had to follow a
+ * frame pointer, the result is NESTING_UNSURE.
  */
 static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
 						    __u64 function)
@@ -70,10 +68,7 @@ static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 ent
 	if (walk->slot == slot)
 		return function__is_marked(function, walk->called, walk->regs.pc) ? NESTING_INSIDE
 										  : NESTING_NONE;
-	/*
-	 * A walk that ended at NESTED_FRAMES has passed more frames than an allocator can have, so
-	 * the call is not nested.
-	 */
+	/* A walk that ended at NESTED_FRAMES has passed more frames than an allocator can have. */
 	if (walk->slot > slot || walk->end == UNWIND_END_COMPLETE || !walk->end)
 		return NESTING_NONE;
 	return NESTING_UNSURE;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles blocks that are reallocated while the loader reads the blocks for a report. Without this,
- * the loader could read such a block twice (at its old and at its new address) or miss it.
+ * Handles blocks that are reallocated while the loader reads the blocks for a report: it could
+ * otherwise read such a block twice (at its old and its new address) or miss it.
  *
  * The loader reads the recent-block cache bucket by bucket, then the block table. A block counts as
  * read if it was in a bucket that the loader has read or is reading. If a block that was not read
  * is stored in a bucket that the loader has read, the block is handed to the loader.
  *
- * A proof (--prove) uses a picture of the process's memory, which is taken before the blocks are
- * read. A block that has moved since then is not at its new address in the picture. Such a block
- * gets the number of the picture.
+ * A proof (--prove) uses a picture of the process's memory, taken before the blocks are read. A
+ * block that has moved since then is not at its new address in the picture, so it gets the
+ * picture's number.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H
@@ -55,9 +55,9 @@ static __always_inline void reading__hand(const struct memleak_block_key *key,
 /*
  * Called before a block that keeps its birth time is stored again, usually at a new address. Gives
  * the block the number of the current reading if the loader has already read the block or its new
- * bucket. In the second case, also hands the block to the loader, which would miss it. Otherwise,
- * gives the block the number of the picture if the block has moved since the picture was taken.
- * Does nothing if children inherit blocks: reallocated blocks then get a new birth time.
+ * bucket; in the second case, also hands it to the loader, which would miss it. Otherwise, gives it
+ * the number of the picture if it has moved since the picture was taken. Does nothing if children
+ * inherit blocks: reallocated blocks then get a new birth time.
  */
 static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends records of mappings and of the life of processes to the loader, in the order of the events.
- * With -t, also sends an event for each allocation and free.
+ * Sends records of mappings and of the life of processes to the loader, in order. With -t, also
+ * sends each allocation and free.
  */
 #ifndef BPF_USER_PROBES_RING_BPF_H
 #define BPF_USER_PROBES_RING_BPF_H
@@ -19,15 +19,12 @@ struct {
 } events SEC(".maps");
 
 /*
- * Set after the loss of a record that only asks the loader to check a process or a table. The
- * loader then checks all processes.
+ * Set after the loss of a record that only asks the loader for a check. It then checks all
+ * processes.
  */
 __u32 hint_lost;
 
-/*
- * Counts a lost record. The end of a process is not counted, because the loader notices it without
- * the record.
- */
+/* Counts a lost record, unless of the end of a process, which the loader notices without it. */
 static __always_inline void count_lost_record(__u32 type)
 {
 	switch (type) {

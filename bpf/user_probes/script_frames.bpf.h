@@ -2,12 +2,11 @@
 /*
  * Reads the frames of scripts, which CPython keeps in memory: one native frame of its evaluation
  * loop stands for any number of calls in the script. The script frames are stored after the native
- * frames. The loader inserts the script frames of each evaluation loop at the native frame of that
- * loop.
+ * frames. The loader inserts those of each evaluation loop at its native frame.
  *
  * CPython's state of a thread (PyThreadState) points to the thread's script frames. The address of
- * the state is in thread-specific data. The state is ignored unless the thread pointer that it
- * contains is that of this thread.
+ * the state is in thread-specific data. It is ignored unless it contains this thread's thread
+ * pointer.
  */
 #ifndef BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
 #define BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
@@ -174,7 +173,7 @@ __noinline int script_begin(__u32 entry)
 
 /*
  * Drops outer native frames so that script frames get at least a quarter of the stack: the
- * innermost script frames are more informative than outer native frames.
+ * innermost ones are more informative.
  */
 static __always_inline void walk__make_room(struct walk *walk)
 {

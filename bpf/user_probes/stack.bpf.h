@@ -99,10 +99,7 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk, 
 	send_stacks(walk);
 }
 
-/*
- * Maximum number of steps of a walk. A frame whose return address was replaced by a return probe
- * takes two steps.
- */
+/* Maximum number of steps of a walk. A frame with a return probe takes two. */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
 /*
@@ -120,8 +117,8 @@ __noinline int walk_step(__u32 entry)
 #define STEPS_PER_CALL 32
 
 /*
- * Makes up to STEPS_PER_CALL steps; returns 1 if the walk is over. A separate function, so that the
- * verifier checks the iterations of this loop and of the caller's loop, but not their product.
+ * Makes up to STEPS_PER_CALL steps; returns 1 if the walk is over. Separate, so that the verifier
+ * checks the iterations of this loop and of the caller's, not their product.
  */
 __noinline int walk_steps(__u32 entry)
 {
@@ -154,9 +151,8 @@ __noinline int walk_look_up(__u32 entry)
 
 /*
  * Reserves an entry of the map `walks`; returns NULL if all are in use. An entry is free if its
- * user count is 1 after this program has added itself: if two programs add themselves at the same
- * time, at most one of them sees a count of 1. Entries are per CPU, so "at the same time" means
- * that one program preempts the other.
+ * user count is 1 after this program has added itself: of two programs that add themselves at the
+ * same time (one preempts the other, as entries are per CPU), at most one sees 1.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {

@@ -19,23 +19,19 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/*
- * KEY_FRAMES is the maximum number of return addresses in a cache key. KEY_WORDS is the maximum
- * number of stack words that are searched for them.
- */
+/* Maximum return addresses in a cache key, and maximum stack words searched for them. */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
 /*
- * A cache key contains the stack pointer modulo this number, not the whole stack pointer: the
- * stacks of threads are at different addresses, so each thread would need its own entries for the
- * same call.
+ * A cache key contains the stack pointer modulo this number, not the whole stack pointer: otherwise
+ * each thread would need its own entries for the same call.
  */
 #define STACK_PLACES (1ULL << 16)
 
 /*
  * Copies the first `end` words of the stack into the window, to compare a cache entry with them.
- * Returns false if they cannot be read.
+ * False if unreadable.
  */
 static __always_inline bool walk__see(struct walk *walk, __u32 end)
 {
@@ -74,9 +70,8 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 
 /*
  * Returns the key of a stack's cache entries. The stack pointer and up to KEY_FRAMES return
- * addresses distinguish the call paths that lead to one caller. The return addresses are found by
- * cached unwind rules. A wrong return address does no harm: an entry is used only if all its words
- * match.
+ * addresses distinguish the call paths that lead to one caller. They are found by cached unwind
+ * rules; wrong ones do no harm: an entry is used only if all its words match.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {
@@ -130,10 +125,10 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * Adds the stack to the cache. If the stack was walked as a check, first compares it with the
- * cache. The parameter `note` is 1 + the kind of block for which the stack has a site; 0 if no site
- * is known. If the process runs scripts, the native frames alone do not determine a site, so the
- * number of native frames is stored instead of `note`.
+ * Adds the stack to the cache. If it was walked as a check, first compares it with the cache.
+ * `note` is 1 + the kind of block for which the stack has a site; 0 if no site is known. If the
+ * process runs scripts, the native frames alone do not determine a site, so the number of native
+ * frames is stored instead of `note`.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -152,7 +147,7 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 				   walk->interpreter ? walk->frame_cnt : note);
 }
 
-/* Drops the stack's hash and frames, so that the stack can be walked. */
+/* Drops the stack's hash and frames, before a walk. */
 static __always_inline void walk__forget(struct walk *walk)
 {
 	walk->stack.hash = 0;

@@ -53,15 +53,13 @@ struct suspended_call {
 struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the most recent outermost free; it has no return probe */
-	__u64 free_function;    /* address of the free function that was called most recently */
-	/* address of the block freed most recently; 0 after an allocation */
-	__u64 freed_addr;
-	__u64 raised; /* stack address of a call in which an exception was raised */
+	__u64 free_function;    /* free function called most recently */
+	__u64 freed_addr;       /* block freed most recently; 0 after an allocation */
+	__u64 raised;           /* stack address of a call in which an exception was raised */
 	/* stack address of a call whose mark was replaced; the call may still return */
 	__u64 overwritten;
-	__u32 nested; /* number of calls that seemed nested in the call in progress */
-	/* targets_generation when the target's data were copied to this struct */
-	__u32 generation;
+	__u32 nested;     /* number of calls that seemed nested in the call in progress */
+	__u32 generation; /* targets_generation when the target's data were copied */
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
@@ -70,24 +68,20 @@ struct thread_state {
 	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* time of the image's last fork, or 0: see image_refs__forked_ns() */
 	bool descendant;
-	/* true if descendants have a copy of the most recently removed block */
-	bool has_descendants;
-	/* true if the most recent free was recorded in the map freed_in_child */
-	bool freed_in_child;
+	bool has_descendants; /* true if descendants have a copy of the last removed block */
+	bool freed_in_child;  /* true if the last free was recorded in the map freed_in_child */
 
 	/* fields of the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 read_by;  /* number of the reading that has read the old block; 0 if none has */
-	bool frees_old; /* true if the function frees the old block even on failure */
-	/* true if an exception may leave the call: return instructions are probed */
-	bool throws;
-	bool unreported;  /* true if the call's return will not be reported, so its mark stays */
-	bool reports_all; /* true if all returns of this thread are reported */
-	/* true if marks have the return address even if the return is not reported */
-	bool careful;
+	__u32 read_by;    /* number of the reading that has read the old block; 0 if none has */
+	bool frees_old;   /* the function frees the old block even on failure */
+	bool throws;      /* an exception may leave the call: return instructions are probed */
+	bool unreported;  /* the call's return will not be reported, so its mark stays */
+	bool reports_all; /* all returns of this thread are reported */
+	bool careful;     /* marks have the return address even for unreported calls */
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block's address; posix_memalign: where the result is stored */
@@ -124,16 +118,14 @@ struct {
 __u32 targets_generation = 1;
 
 /*
- * Number of thread slots, which are array elements that contain thread states. The tid selects the
- * slot of a thread; if that slot is used, the thread gets one of the next THREAD_TRIES - 1 slots. A
- * slot belongs to its task until the task ends.
+ * Number of thread slots. The tid selects a thread's slot; if that slot is used, the thread gets
+ * one of the next THREAD_TRIES - 1 slots, until the task ends.
  */
 #define THREAD_SLOTS 16384
 #define THREAD_TRIES 8
 
 struct thread_slot {
-	/* the slot's task; 0 if the slot is free. The loader counts used slots by this word. */
-	__u64 task;
+	__u64 task; /* 0 if the slot is free; the loader counts used slots by it */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;

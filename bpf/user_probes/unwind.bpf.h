@@ -11,16 +11,10 @@
 
 #include "bpf/user_probes/vma_code.bpf.h"
 
-/*
- * Maximum distance, in bytes, of a frame pointer from the stack pointer. A frame pointer farther
- * away is not followed.
- */
+/* Maximum distance, in bytes, from the stack pointer to a frame pointer that is followed. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
-/*
- * Maximum number of bytes between a program's first stack pointer and the frame of its first
- * function.
- */
+/* Maximum bytes between a program's first stack pointer and its first function's frame. */
 #define START_BYTES 256
 
 /* Maximum distance in bytes at which two code addresses are assumed to be in the same library. */
@@ -29,13 +23,13 @@
 /* Minimum interval between records of unknown code, in nanoseconds. */
 #define CODE_SENT_NS 100000000ULL
 
-/* Maximum number of pending return probes that are searched for that of a frame. */
+/* Maximum number of pending return probes searched for that of a frame. */
 #define RETURN_PROBES_MAX 64
 
 /*
  * Sets pc to the original return address if a return probe (memleak's or another tracer's) has
- * replaced it by the trampoline's address. The kernel stores the original address together with the
- * call's address on the stack. False if the kernel has stored none for this call.
+ * replaced it by the trampoline's address. The kernel stores it with the call's address on the
+ * stack. False if it has stored none for this call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
 {
@@ -65,10 +59,7 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 	return true;
 }
 
-/*
- * Stores pc as a frame. `mark` is a flag for the frame, or 0. True if there is no room for the
- * frame.
- */
+/* Stores pc as a frame. `mark` is a flag for the frame, or 0. True if there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
 	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
@@ -87,15 +78,12 @@ static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 	return false;
 }
 
-/*
- * Restores the registers that the kernel saved when it called a signal handler. True if the walk is
- * over.
- */
+/* Restores the registers that the kernel saved for a signal handler. True if the walk is over. */
 static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
-	/* stacks with signal frames are rare, so they are not cached */
+	/* rare, so not cached */
 	walk->depends.not_fitting = 1;
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
@@ -121,17 +109,16 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 }
 
 /*
- * Steps to the caller by the frame pointer. The register points at the saved frame pointer; the
- * return address is in the word above. True if the walk is over.
+ * Steps to the caller by the frame pointer, which points at the saved one; the return address is in
+ * the word above. True if the walk is over.
  */
 static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
 	/*
-	 * Programs and threads begin with frame pointer 0. Other code may set the register to 0,
-	 * too: so 0 ends the stack only if pc was found by a frame pointer, or near the start of
-	 * the stack.
+	 * Programs and threads begin with frame pointer 0. Other code may set it to 0, too: so 0
+	 * ends the stack only if pc was found by a frame pointer, or near the start of the stack.
 	 */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
@@ -419,8 +406,8 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 }
 
 /*
- * Prepares the stack for storing. Counts how its walk ended, unless the stack is deferred: the
- * loader then counts this.
+ * Prepares the stack for storing. Counts how its walk ended; the loader does this if the stack is
+ * deferred.
  */
 static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {

@@ -10,15 +10,11 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/stack_cache.bpf.h"
 
-/*
- * Number of bytes of the stack that are read at once: reading 2 KiB costs little more than reading
- * 8 bytes.
- */
+/* Bytes of the stack read at once: reading 2 KiB costs little more than reading 8 bytes. */
 #define WINDOW_BYTES 2048
 /*
- * Number of bytes between the start of the window and the word to be read, if the window does not
- * start at the stack pointer. It starts there unless the word would be outside the window or in its
- * last WINDOW_LEAD bytes.
+ * Bytes from the start of the window to the word to be read. But the window starts at the stack
+ * pointer unless the word would be outside or in its last WINDOW_LEAD bytes.
  */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
@@ -77,7 +73,7 @@ struct walk {
 	struct unwind_regs regs;
 	__u64 slot;       /* stack address of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
-	__u64 mappings;   /* hash of `generation`; cache keys combine this hash with an address */
+	__u64 mappings;   /* hash of `generation`, for cache keys */
 	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
 	__u32 unloads; /* the process's current unload count */
@@ -89,9 +85,8 @@ struct walk {
 	__u32 image;
 	__u32 space; /* image whose mappings the walk uses */
 	__u32 frame_cnt;
-	__u32 end; /* enum unwind_end */
-	/* true if pc is not a return address but, for example, where a signal arrived */
-	__u32 exact;
+	__u32 end;      /* enum unwind_end */
+	__u32 exact;    /* true if pc is no return address, e.g. after a signal */
 	__u32 guessed;  /* true if pc was found by a frame pointer and may be wrong */
 	__u64 unknown;  /* most recent pc outside all known mappings; 0 if none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
@@ -99,10 +94,7 @@ struct walk {
 	__u32 repaired;
 	__u64 called; /* an address in the function that the function at pc has called */
 	__u32 unsure; /* true if one of the frames walked so far may be wrong */
-	/*
-	 * stack pointer of the code that a signal interrupted; 0 if no frame belongs to a signal
-	 * handler
-	 */
+	/* stack pointer of the code that a signal interrupted; 0 if there is no signal frame */
 	__u64 interrupted;
 	struct unwind_mapping here; /* mapping looked up most recently */
 	__u64 origin;               /* the walk's first stack pointer */
@@ -121,11 +113,10 @@ struct walk {
 	__u64 script_hash;          /* hash of the script frames */
 	__u64 native_hash;          /* hash of the stack without script frames */
 	__u64 script[SCRIPT_WORDS]; /* thread state or frame read most recently */
-	/* word just below the window's first word, if the window begins at `origin` */
-	__u64 caller;
+	__u64 caller;               /* word below the window, if it begins at `origin` */
 	/*
-	 * Copy of a part of the stack. It has room for all words that a cache entry compares; a
-	 * walk copies fewer words at a time.
+	 * Copy of a part of the stack, with room for all words that a cache entry compares; a walk
+	 * copies fewer words at a time.
 	 */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
@@ -143,7 +134,7 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Place number that stands for the frame pointer register, as if the register were on the stack. */
+/* Place number of the frame pointer register, as if the register were on the stack. */
 #define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
 
 /*
@@ -276,10 +267,7 @@ static __always_inline bool walk__search_mapping(struct walk *walk, __u64 addr)
 	return mapping__holds(&walk->here, addr);
 }
 
-/*
- * Calls walk__search_mapping(). Not static, so that the verifier checks the search only once, not
- * at each place of its use.
- */
+/* Not static, so that the verifier checks the search only once, not at each use. */
 __noinline int walk_find_mapping(__u32 entry, __u64 addr)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -287,7 +275,7 @@ __noinline int walk_find_mapping(__u32 entry, __u64 addr)
 	return walk && walk__search_mapping(walk, addr);
 }
 
-/* Returns the arena page that contains the word number `word` of the table of walk->here. */
+/* Returns the arena page that contains word number `word` of the table of walk->here. */
 static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
 {
 	__u32 page = walk->here.page + word / UNWIND_PAGE_WORDS;
@@ -295,10 +283,7 @@ static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, _
 	return bpf_map_lookup_elem(arena, &page);
 }
 
-/*
- * Returns the unwind rule for addr, which is in the mapping walk->here; 0 (NO_ROW) if there is no
- * rule.
- */
+/* Returns the unwind rule for addr, which is in walk->here; NO_ROW (0) if there is none. */
 static __always_inline __u64 walk__search_rule(struct walk *walk, __u64 addr)
 {
 	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;

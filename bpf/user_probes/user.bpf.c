@@ -100,10 +100,7 @@ static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state 
 	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
-/*
- * Handles the return of the call at the stack address `slot`. The thread's state describes the
- * call.
- */
+/* Handles the return of the call at the stack address `slot`. */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
@@ -146,7 +143,7 @@ static __always_inline bool thread__frees(const struct thread_state *thread)
 	}
 }
 
-/* Handles the entry of a call. Returns true if a return probe must report the call's return. */
+/* Handles the entry of a call. True if a return probe must report its return. */
 static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	struct thread_state *thread;
@@ -222,7 +219,7 @@ static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 
 /*
  * Entry program for probes with cookies, which contain the shape of the call. Also handles probes
- * on return instructions. For probes without cookies, each shape has a program.
+ * on return instructions.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -289,7 +286,7 @@ int leave_call(struct pt_regs *ctx)
 /*
  * Handles the entries and the returns of functions with a probe session. At a return, the kernel
  * has set the instruction pointer to the return address, which differs from the function's address.
- * If the program returns 1 at an entry, the kernel does not report the return.
+ * If it returns 1 at an entry, the kernel does not report the return.
  */
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)

@@ -2,8 +2,8 @@
 /*
  * Finds the unwind rule for an address by the kernel's own description of the mapping (VMA). The
  * file of the mapping is looked up among all files that have an unwind table, whichever process
- * maps them. So the stacks of a program whose files are known are complete from its first
- * allocation, before the loader has read the process's mappings.
+ * maps them. So the stacks of a program whose files are known are complete before the loader has
+ * read its mappings.
  *
  *  - Walks use unwind_spaces first, since its mappings can be cached. It is out of date after an
  *    exec, and after libraries are loaded or unloaded, until the loader reads the mappings again.
@@ -127,9 +127,8 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 }
 
 /*
- * Sets walk->here to the VMA that contains addr. False if no executable VMA contains addr, or if
- * its file is not in unwind_files. For code without a file (made at run time), walk->here has no
- * unwind table.
+ * Sets walk->here to the VMA that contains addr. False if it is not executable, or if its file is
+ * not in unwind_files. For code without a file (made at run time), walk->here has no unwind table.
  */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
