@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Both sides of the connection between memleak and a helper. In memleak, sends requests and
- * receives answers. In the helper, receives requests and sends answers. If a helper ends or sends
- * an invalid answer, only that answer is lost: the next request starts a new helper. Does not parse
- * the contents of requests.
+ * Both sides of the connection between memleak, which sends requests, and a helper, which answers
+ * them. If a helper ends or sends an invalid answer, only that answer is lost: the next request
+ * starts a new helper. Does not parse the contents of requests.
  */
 #ifndef HELPER_CALL_H
 #define HELPER_CALL_H
@@ -11,16 +10,15 @@
 #include "helper/helper.h"
 
 /*
- * Parses an answer. May take over the answer's fd, and then sets answer->fd to -1. Returns 0,
- * -EPROTO or -ENOMEM.
+ * Parses an answer. May take over answer->fd, and then sets it to -1. Returns 0, -EPROTO or
+ * -ENOMEM.
  */
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
  * Sends a request, first starting the helper if none is running, and empties the message. The
  * caller keeps the request's fd. Returns 0 or a negative errno, such as -EPIPE if the helper has
- * died unnoticed (the next call starts a new one), or -ETIMEDOUT if the socket stayed full until
- * the deadline.
+ * died unnoticed (the next call starts a new one), or -ETIMEDOUT if the socket stayed full.
  */
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns);
 
@@ -47,16 +45,13 @@ int helper_call(struct helper *helper, struct message *request, uint64_t deadlin
 		helper_take_fn take, void *arg);
 
 /*
- * Handles a request. May take over the request's fd (and then sets request->fd to -1), and may send
- * answers itself. If `reply` is not empty afterwards, it is sent. A return value other than 0 ends
- * the helper.
+ * Handles a request. May take over request->fd (and then sets it to -1), and may send answers
+ * itself. If `reply` is not empty afterwards, it is sent. A return value other than 0 ends the
+ * helper.
  */
 typedef int (*helper_handle_fn)(void *arg, struct message *request, struct message *reply);
 
-/*
- * Passes requests to handle() until the socket is closed or handle() returns an error. Called in
- * the helper.
- */
+/* In the helper: passes requests to handle() until the socket is closed or handle() fails. */
 void helper_serve(int sock, helper_handle_fn handle, void *arg);
 
 /* Sends an answer, and empties the message. */

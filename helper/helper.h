@@ -18,11 +18,10 @@
 /* A helper. The struct must not be moved while the helper runs. */
 struct helper {
 	const struct helper_kind *kind;
-	pid_t pid; /* pid of the helper; 0 if it is not running */
-	int sock;  /* socket to the helper; -1 if it is not running */
-	/* number of starts so far; a change tells callers that the process is a new one */
-	unsigned int incarnation;
-	struct message answer; /* answer that is being received, perhaps over several calls */
+	pid_t pid;                /* pid of the helper; 0 if it is not running */
+	int sock;                 /* socket to the helper; -1 if it is not running */
+	unsigned int incarnation; /* number of starts; if it changes, the process is a new one */
+	struct message answer;    /* answer that is being received, perhaps over several calls */
 	struct helper *next;
 };
 
@@ -32,9 +31,9 @@ struct helper {
 	}
 
 /*
- * Starts the helper, unless it is running. The helper process inherits no open file but the socket,
- * calls work() and ends when work() returns. It begins with the memory that memleak had when the
- * starter was started (starter.h). Returns 0 or a negative errno.
+ * Starts the helper, unless it is running. The helper inherits no open file but the socket, calls
+ * work() and ends when that returns. It begins with the memory that memleak had when the starter
+ * was started (starter.h). Returns 0 or a negative errno.
  */
 int helper_start(struct helper *helper);
 

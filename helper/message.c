@@ -14,7 +14,7 @@
 
 #define STRING_NULL UINT32_MAX
 
-/* First byte of a packet: tells whether it is the last packet of its message. */
+/* First byte of a packet: whether it is the last one of its message. */
 enum { PACKET_LAST, PACKET_MORE };
 
 void message_deinit(struct message *msg)
@@ -194,7 +194,7 @@ int message_send(int sock, const struct message *msg, uint64_t deadline_ns)
 	return 0;
 }
 
-/* Stores the first descriptor that arrives with a message in msg->fd, and closes all others. */
+/* Stores the message's first descriptor in msg->fd, and closes all others. */
 static void take_fds(struct message *msg, struct msghdr *header)
 {
 	for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {

@@ -11,10 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Maximum size of a packet, in bytes. Longer messages are split; a request must fit into one
- * packet.
- */
+/* Maximum packet size in bytes. Longer messages are split; a request must fit into one packet. */
 #define MESSAGE_PACKET_BYTES (32 * 1024)
 /* Maximum length of a string, in bytes; longer strings are truncated. */
 #define MESSAGE_STRING_BYTES (64 * 1024)
@@ -69,8 +66,8 @@ const char *message_get_string(struct message_cursor *cursor, size_t *len);
 int message_send(int sock, const struct message *msg, uint64_t deadline_ns);
 /*
  * Receives a message into msg, which the caller must have reset. After -ETIMEDOUT, another call
- * with the same msg receives the rest of the message. Returns -EPIPE if the other side is gone,
- * -EPROTO for invalid packets, or -ENOMEM.
+ * receives the rest. Returns -EPIPE if the other side is gone, -EPROTO for invalid packets, or
+ * -ENOMEM.
  */
 int message_receive(int sock, struct message *msg, uint64_t deadline_ns);
 

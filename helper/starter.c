@@ -34,7 +34,7 @@ static bool forked_by_main;
 /*
  * Capabilities that the starter keeps. Confining a helper needs capabilities to change its user,
  * its namespaces and its root directory, to give folders to another user, and to drop all
- * capabilities. Ending a helper needs CAP_KILL, since the confined helper runs as another user.
+ * capabilities. Ending a helper needs CAP_KILL, since it runs as another user.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
@@ -42,10 +42,9 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * KILLED_NS is the maximum time, in nanoseconds, that the starter waits for the end of a helper
- * that it has killed. ENDING_NS is the maximum time for a helper that has closed its socket. If a
- * file system does not respond, the helper may take longer to end; the starter then continues
- * without waiting.
+ * Maximum times, in nanoseconds, that the starter waits for the end of a helper that it has killed
+ * (KILLED_NS) or that has closed its socket (ENDING_NS). The helper may take longer if a file
+ * system does not respond.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL

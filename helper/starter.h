@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The starter: a child process of memleak that starts and ends helpers. Only the starter keeps all
- * capabilities needed for this. Helpers are forked from it, so they inherit its memory: a copy that
- * was made before memleak read any data of a target. The starter is started with the first helper,
- * and ends with memleak. These functions are not thread-safe.
+ * capabilities needed for this. Helpers are forked from it, so they inherit its memory, copied
+ * before memleak read any data of a target. The starter is started with the first helper, and ends
+ * with memleak. These functions are not thread-safe.
  */
 #ifndef HELPER_STARTER_H
 #define HELPER_STARTER_H
