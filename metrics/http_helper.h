@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper process that serves HTTP clients. It serves only the clients of a listening socket
- * that memleak passes to it. Each message from memleak begins with its type, enum http_request.
+ * The helper process that serves the HTTP clients of a listening socket that memleak passes to it.
+ * Each message from memleak begins with its type, enum http_request.
  */
 #ifndef METRICS_HTTP_HELPER_H
 #define METRICS_HTTP_HELPER_H

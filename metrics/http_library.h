@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Interface to libmicrohttpd, which is loaded at run time. The library depends on GnuTLS and other
- * libraries. So only the helper process that serves clients loads it, and no other process of
- * memleak. Knows nothing of pages.
+ * libraries, so only the helper process that serves clients loads it. Knows nothing of pages.
  */
 #ifndef METRICS_HTTP_LIBRARY_H
 #define METRICS_HTTP_LIBRARY_H

@@ -36,13 +36,11 @@
 
 struct metrics_server {
 	struct helper helper;
-	int fd; /* listening socket; -1 before it is open */
-	/* number of messages that need a reply and to which the helper has not replied yet */
-	unsigned int unanswered;
-	int epoll_fd;      /* epoll descriptor, to which the helper's socket is added */
-	uint64_t begun_ns; /* time of the most recent start of the helper */
-	/* true if an exit of the helper was logged; later exits are not logged */
-	bool end_logged;
+	int fd;                  /* listening socket; -1 before it is open */
+	unsigned int unanswered; /* number of messages whose reply has not arrived yet */
+	int epoll_fd;            /* epoll descriptor, to which the helper's socket is added */
+	uint64_t begun_ns;       /* time of the most recent start of the helper */
+	bool end_logged; /* true if an exit of the helper was logged; later exits are not logged */
 	/* descriptors of the latest pages' contents; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;

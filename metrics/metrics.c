@@ -228,7 +228,7 @@ static int by_total_calls(const void *left, const void *right)
 /*
  * Writes the rows of --count with the most calls since tracing began, and the sums over all rows.
  * Writes no sum over the rows that are left out: it would decrease when one of them is shown again,
- * and the value of a counter must never decrease.
+ * and a counter must never decrease.
  */
 static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
 {

@@ -16,7 +16,7 @@ enum page_kind {
 
 /*
  * Returns a descriptor of an in-memory file with the contents of a page, or a negative errno:
- * -ENOENT if the page has no contents, for example because there is no report yet.
+ * -ENOENT if the page has no contents, for example before the first report.
  */
 int page_make(enum page_kind kind, const struct metrics *metrics);
 

@@ -54,7 +54,7 @@ static const struct metric_family group_lost_blocks = {
 	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
 	"Blocks that nothing points to, of each --by group shown, and of all others together."};
 
-/* Maximum number of rows of a metric. It is limited because collectors store each row. */
+/* Maximum number of rows of a metric: collectors store each row. */
 #define ROWS_MAX 1000
 
 #define CALLERS_MAX 4
@@ -148,8 +148,8 @@ static bool is_judged(const struct site_history *history)
 }
 
 /*
- * Returns the growth rate of a site or group in bytes/s. If its size has never changed, no rate was
- * computed, and the result is 0.
+ * Returns the growth rate of a site or group in bytes/s; 0 if no rate was computed because the size
+ * has never changed.
  */
 static double growth_of(const struct site_history *history)
 {
@@ -188,7 +188,7 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 	}
 }
 
-/* The rows that each metric has: one for each site, or one for each group. */
+/* The rows of each metric: one per site, or one per group. */
 struct rows {
 	const struct report *report;
 	const struct report_site **sites; /* the sites; NULL if the rows are those of groups */

@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 /*
- * Write all metrics of sites, or of groups if there are any. Each metric has a row for each site or
- * group that the report shows, in the report's order. metrics_write_sites() returns 0 or -ENOMEM.
+ * Write all metrics of sites, or of groups if there are any. Each metric has a row for each shown
+ * site or group, in the report's order. metrics_write_sites() returns 0 or -ENOMEM.
  */
 int metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
@@ -20,7 +20,7 @@ void metrics_write_groups(struct metrics_text *text, const struct report *report
 void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
 			bool is_template);
 
-/* Adds labels for a process. Adds nothing if `process` is NULL. */
+/* Adds labels for a process, unless it is NULL. */
 void metrics_label_process(struct metrics_text *text, const struct process *process);
 
 /* Returns how many rows a metric has if the report shows `shown` sites, groups or counts. */

@@ -27,7 +27,7 @@ struct metrics_text {
 	FILE *out;
 	bool open_metrics;
 	const struct metric_family *family;
-	bool labelled; /* true if the sample has at least one label already */
+	bool labelled; /* true if the sample has a label already */
 };
 
 void metrics_text_init(struct metrics_text *text, FILE *out, bool open_metrics);
@@ -37,8 +37,7 @@ void metrics_family(struct metrics_text *text, const struct metric_family *famil
 
 void metrics_begin(struct metrics_text *text);
 /*
- * Adds a label. Adds nothing if the value is NULL or "", because collectors treat an empty label
- * like a missing one.
+ * Adds a label unless the value is NULL or "": collectors treat an empty label like a missing one.
  */
 void metrics_label(struct metrics_text *text, const char *name, const char *value);
 __attribute__((format(printf, 3, 4))) void metrics_label_of(struct metrics_text *text,

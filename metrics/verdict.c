@@ -74,10 +74,7 @@ static void write_labels(struct metrics_text *text, const struct item *item)
 	metrics_label(text, "class", item->class);
 }
 
-/*
- * Returns the labels of an item in the form in which they are written, to be freed; NULL if out of
- * memory.
- */
+/* Returns the labels of an item as they are written, to be freed; NULL if out of memory. */
 static char *labels_of(const struct item *item)
 {
 	struct metrics_text text = {0};

@@ -188,8 +188,8 @@ static enum MHD_Result send_path(struct web_server *server, struct MHD_Connectio
 }
 
 /*
- * Answers a request. libmicrohttpd calls this function several times for each request: for its
- * header, for each part of its body, and at its end. Requests with a body are rejected.
+ * Answers a request. libmicrohttpd calls this function for the request's header, for each part of
+ * its body, and at its end. Requests with a body are rejected.
  */
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,

@@ -36,8 +36,8 @@ int web_server__timeout_ms(struct web_server *server);
 void web_server__dispatch(struct web_server *server);
 
 /*
- * Replaces a page: from now on, serves the contents of the file `fd`, which must not change. If
- * `fd` is -1, removes the page. The caller still owns `fd`.
+ * Replaces a page by the contents of the file `fd`, which must not change. If `fd` is -1, removes
+ * the page. The caller still owns `fd`.
  */
 void web_server__show(struct web_server *server, enum page_kind kind, int fd);
 
