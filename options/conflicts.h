@@ -10,8 +10,7 @@
 
 /*
  * True if the options can be used together; otherwise logs why they cannot. `given` tells for each
- * option of option_table whether it is on the command line. `dashes` is true if "--" is on the
- * command line.
+ * option of option_table, and `dashes` for "--", whether it is on the command line.
  */
 bool options_agree(const struct options *opts, const bool *given, bool dashes);
 

@@ -156,9 +156,8 @@ void options_print_help(FILE *out, enum mode mode)
 }
 
 /*
- * Writes text for troff. Escapes dashes, so that readers can copy them from the man page. Also
- * escapes a dot or quote at the start of the text: otherwise, troff would take the line for a
- * request.
+ * Writes text for troff. Escapes dashes, so that readers can copy them, and a dot or quote at the
+ * start of the text, which troff would take for a request.
  */
 static void write_troff(FILE *out, const char *text)
 {
@@ -175,8 +174,8 @@ static void write_troff(FILE *out, const char *text)
 }
 
 /*
- * Writes the placeholder for an option's argument in the man page. Words that the option accepts
- * are in bold. In a metavar such as PID[,PID...], words are in italics, and punctuation is not.
+ * Writes the placeholder for an option's argument in the man page. Accepted words are in bold. In a
+ * metavar such as PID[,PID...], words are in italics, and punctuation is not.
  */
 static void write_troff_metavar(FILE *out, const struct option_def *def)
 {

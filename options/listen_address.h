@@ -19,7 +19,7 @@ struct listen_address {
 		struct sockaddr_in6 v6;
 		struct sockaddr_un local;
 	};
-	socklen_t len; /* length of the socket address in bytes; 0 if there is no address */
+	socklen_t len; /* length of the socket address in bytes; 0 for no address */
 	mode_t mode;   /* mode (permissions) of the Unix socket */
 };
 

@@ -55,10 +55,9 @@ struct custom_function {
 	enum memleak_shape shape;
 };
 
-/* The command: tracing, or `memleak report`, `memleak diff` or `memleak core` */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
-/* How --count groups the calls that it counts */
+/* How --count groups the calls */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
 struct options {
@@ -181,8 +180,8 @@ static inline bool format_holds_reports(enum output_format format)
 void options_deinit(struct options *opts);
 
 /*
- * True if processes are selected by name or cgroup, or if all processes are traced. In these cases,
- * processes that start later are traced, too.
+ * True if processes are selected by name or cgroup, or if all processes are traced: then processes
+ * that start later are traced, too.
  */
 bool options_find_processes(const struct options *opts);
 /* True if some calls are not recorded at all, because of a size filter or of sampling. */

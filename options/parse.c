@@ -28,8 +28,8 @@
 
 #define NSEC_PER_SEC 1000000000ULL
 /*
- * Minimum interval in seconds that is suspected to be a pid that was given without -p. Shorter
- * intervals are too common for this suspicion.
+ * Minimum interval in seconds that is suspected to be a pid given without -p. Shorter intervals are
+ * too common.
  */
 #define PID_SECONDS 300
 
@@ -310,10 +310,10 @@ static void set_defaults(const struct parser *p)
 }
 
 /*
- * True if INTERVAL is probably a pid that was given without -p: "memleak 25571" would make a report
- * of the kernel every seven hours. This is assumed if a process has this pid, no COUNT is given,
- * and the interval is a whole number of seconds, at least PID_SECONDS, but no whole number of
- * minutes. Logs the error.
+ * True if INTERVAL is probably a pid given without -p: "memleak 25571" would make a report of the
+ * kernel every seven hours. This is assumed if a process has this pid, no COUNT is given, and the
+ * interval is a whole number of seconds, at least PID_SECONDS, but no whole number of minutes. Logs
+ * the error.
  */
 static bool interval_is_pid(const struct parser *p)
 {

@@ -8,10 +8,9 @@
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };
 
 /*
- * Parses argv. Returns OPTIONS_EXIT_OK if the help or the version was printed. If printing fails,
- * or memory runs out, logs the error and returns OPTIONS_EXIT_FAILED. If the usage is wrong, logs
- * why and returns OPTIONS_EXIT_USAGE. Otherwise returns OPTIONS_RUN. In every case,
- * options_deinit() must be called for *ret.
+ * Parses argv. Returns OPTIONS_EXIT_OK if the help or the version was printed. Logs the error and
+ * returns OPTIONS_EXIT_FAILED if printing fails or memory runs out, OPTIONS_EXIT_USAGE if the usage
+ * is wrong. Otherwise returns OPTIONS_RUN. In every case, options_deinit() must be called for *ret.
  */
 enum options_result options_parse(int argc, char **argv, struct options *ret);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Splits a command into words like a POSIX shell: words are separated by blanks, except within
- * quotes or after a backslash. Nothing is expanded. Operators such as '|' and '>' are ordinary
- * characters.
+ * Splits a command into words like a POSIX shell.
  */
 #include "options/shell_words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Describes the options as a table, which is used by the parser, the help, the man page and the
- * completion scripts.
+ * Describes the options as a table for the parser, the help, the man page and the completion
+ * scripts.
  */
 #ifndef OPTIONS_TABLE_H
 #define OPTIONS_TABLE_H
@@ -62,7 +62,7 @@ struct option_def {
 	bool optional;
 };
 
-/* Names of the commands, indexed by enum mode. NULL for tracing, which has no name */
+/* Names of the commands; NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
 /* The command "memleak top", which stands for --live and can also show a recording */
 #define TOP_WORD "top"
