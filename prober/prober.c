@@ -26,7 +26,7 @@ HELPER_KIND(prober_kind);
 
 /*
  * A second helper process, which reads the memory of traced processes. Such a read may block
- * forever; it must not delay requests about files, which the first helper handles.
+ * forever; it must not delay the first helper's requests about files.
  */
 static const struct helper_kind reader_kind = {
 	.name = "memory reader",
@@ -66,8 +66,7 @@ struct question {
 	uint64_t latest_ns;
 	/* true if the final report needs the answer: wait for it even after a termination signal */
 	bool is_needed_at_end;
-	/* size of the file; file offsets in the answer must be below it */
-	uint64_t size;
+	uint64_t size; /* file offsets in the answer must be below it */
 	/* The remaining fields are set from the answer. */
 	int status;
 	uint64_t value;
@@ -201,8 +200,8 @@ static int get_returns(const struct question *question, struct message_cursor *c
 }
 
 /*
- * True if the instruction on which the probe is placed is inside the file. This check suffices: a
- * wrong place inside the file harms only processes that execute the file.
+ * True if the probed instruction is inside the file. This check suffices: a wrong place inside the
+ * file harms only processes that execute the file.
  */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds functions in ELF files, and reads memory of traced processes, by means of helper processes
- * without privileges. Files and memory are hostile input: if a helper crashes or hangs, only one
- * answer is lost. The first request to a helper starts it. Knows nothing of the purpose of probes;
- * never prints.
+ * Finds functions in ELF files, and reads memory of traced processes, in helper processes without
+ * privileges. Files and memory are hostile input: if a helper crashes or hangs, only one answer is
+ * lost. The first request to a helper starts it. Knows nothing of the purpose of probes; never
+ * prints.
  */
 #ifndef PROBER_PROBER_H
 #define PROBER_PROBER_H
@@ -39,9 +39,8 @@ bool prober_variable(int fd, const char *name, uint64_t deadline_ns, uint64_t *r
 
 /*
  * Continues the search `nearest` (base/nearest.h) with the names of all functions in a file. If the
- * nearest of these names is nearer than all names that were searched before, records its distance
- * in `nearest` and returns the name. The name is printable; the caller frees it. Otherwise returns
- * NULL.
+ * nearest of these names is nearer than all names searched before, records its distance in
+ * `nearest` and returns the name, which is printable; the caller frees it. Otherwise returns NULL.
  */
 char *prober_nearest(int fd, struct nearest *nearest, uint64_t deadline_ns);
 
@@ -67,7 +66,7 @@ int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret);
 struct script_place {
 	char *name; /* qualified name of the function */
 	char *path;
-	uint32_t line; /* line number; 0 if not known */
+	uint32_t line; /* 0 if not known */
 };
 
 /*

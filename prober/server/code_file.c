@@ -11,8 +11,8 @@
 #define INSN_MAX 15
 
 /*
- * Maximum number of relocations that are read per file, and maximum number of imports found in
- * them. The limits bound the time that hostile files take.
+ * Maximum numbers of relocations read per file, and of imports found in them. The limits bound the
+ * time that hostile files take.
  */
 #define RELOCATIONS_MAX (8 << 20)
 #define IMPORTS_MAX (1 << 20)

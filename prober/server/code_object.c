@@ -82,8 +82,8 @@ static int read_string(const struct object_memory *memory, const struct python_l
 }
 
 /*
- * Reads the line table, which is the bytes object to which the pointer at addr points. A line table
- * that is longer than LINES_MAX is ignored.
+ * Reads the line table, the bytes object to which the pointer at addr points. Ignores a table
+ * longer than LINES_MAX.
  */
 static int read_lines(const struct object_memory *memory, uint64_t addr, struct code_object *code)
 {
@@ -102,8 +102,8 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 }
 
 /*
- * The words of memory from which the cookie of a code object is computed (memleak_script_cookie()).
- * The cookie shows whether another object is at the same address by now.
+ * The words from which the cookie of a code object is computed (memleak_script_cookie()). The
+ * cookie shows whether another object is at the same address by now.
  */
 struct identity {
 	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
@@ -126,9 +126,9 @@ bool code_object_cookie(const struct object_memory *memory, const struct python_
 	struct identity found;
 
 	/*
-	 * Reject code objects that are only partly resident: memory that is not resident reads as
-	 * zeros, and a code object may span two pages. In a resident code object, neither the first
-	 * nor the last of these words is 0, and the hash of the name is not 0.
+	 * Reject code objects that are only partly resident (they may span two pages): memory that
+	 * is not resident reads as zeros. In a resident code object, the first and last of these
+	 * words and the hash of the name are not 0.
 	 */
 	if (!read_identity(memory, layout, addr, &found) || !found.words[0] ||
 	    !found.words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1] ||
@@ -149,7 +149,7 @@ static int check(const struct object_memory *memory, const struct python_layout 
 	return memleak_script_cookie(found.words, found.name_hash) == cookie ? 0 : -ESTALE;
 }
 
-/* Reads the code object's first line number, which is stored at addr. */
+/* Reads the code object's first line number at addr. */
 static int read_first_line(const struct object_memory *memory, uint64_t addr,
 			   struct code_object *code)
 {
@@ -229,10 +229,7 @@ static void skip(struct cursor *cursor, size_t cnt)
 	cursor->at += cnt < left ? cnt : left;
 }
 
-/*
- * Kinds of line table entries (co_linetable). Entries of a kind below ENTRY_LINE_0 do not change
- * the line.
- */
+/* Kinds of line table entries (co_linetable). Kinds below ENTRY_LINE_0 do not change the line. */
 enum entry_kind {
 	/* kinds 10 to 12 advance the line by 0 to 2; two bytes with columns follow */
 	ENTRY_LINE_0 = 10,
@@ -242,8 +239,8 @@ enum entry_kind {
 };
 
 /*
- * Parses the rest of a line table entry, whose first byte contains `kind`, and updates *line.
- * Returns false if the entry has no line.
+ * Parses the rest of a line table entry of this kind, and updates *line. Returns false if the entry
+ * has no line.
  */
 static bool take_entry(struct cursor *cursor, unsigned int kind, uint32_t *line)
 {

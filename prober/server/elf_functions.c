@@ -25,18 +25,12 @@ struct symbol_search {
 	const struct wanted_functions *wanted;
 	GElf_Phdr segments[SEGMENTS_MAX];
 	size_t segment_cnt;
-	/*
-	 * indexes of the wanted names, sorted by name, so that each of a file's many symbols is
-	 * found quickly
-	 */
+	/* indexes of the wanted names, sorted by name, since a file has many symbols */
 	size_t *order;
 	size_t order_cnt;
 	struct definitions *definitions; /* definitions found, indexed like the wanted names */
 	struct elf_function *found;
-	/*
-	 * for each item of `found`: index of the previous item that has the same name; NONE for the
-	 * first one
-	 */
+	/* for each item of `found`: index of the previous item of the same name, or NONE */
 	size_t *before;
 	size_t found_cnt;
 	size_t found_cap;
@@ -153,8 +147,8 @@ static bool find_name(const struct symbol_search *search, const char *name, size
 }
 
 /*
- * True if a function is in the scope of the search. Functions that are exported, and functions
- * whose wanted name has `everywhere` set, are in every scope.
+ * True if a function is in the scope of the search. Exported functions, and functions whose wanted
+ * name has `everywhere` set, always are.
  */
 static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {
@@ -211,8 +205,8 @@ static size_t count_before(const struct symbol_search *search, uint64_t offset)
 }
 
 /*
- * Finds the nearest function before the symbol `sym` among the functions found so far. Limits the
- * `room` of this function to end at `sym`, since other code may jump to any symbol.
+ * Limits the `room` of the nearest found function before the symbol `sym` to end there, since other
+ * code may jump to any symbol.
  */
 static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
@@ -305,8 +299,8 @@ static int find_rooms(struct symbol_search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * If several found functions have the same offset, limit_room() has limited only the `room`
-	 * of the last one: copy it to the other functions.
+	 * If several found functions have the same offset, limit_room() has limited only the last
+	 * one's `room`: copy it to the others.
 	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];

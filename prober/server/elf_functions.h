@@ -18,7 +18,7 @@ struct elf_function {
 	bool exported;
 	/* true if the function is static: other source files of its module cannot call it */
 	bool local;
-	uint64_t size; /* size of the function, in bytes, as stated by its symbol; 0 if unknown */
+	uint64_t size; /* size in bytes, as stated by its symbol; 0 if unknown */
 	uint64_t room; /* distance from the function's entry to the next symbol, in bytes */
 	struct {
 		uint64_t offset;
@@ -27,7 +27,7 @@ struct elf_function {
 };
 
 struct elf_functions {
-	struct elf_function *items; /* functions found, allocated with malloc() */
+	struct elf_function *items; /* from malloc() */
 	size_t cnt;
 	/* number of definitions that were left out because of the limits in function.h */
 	uint64_t surplus_cnt;
@@ -47,10 +47,7 @@ struct elf_functions {
 int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		       struct elf_functions *ret);
 
-/*
- * Finds a symbol by name, first in .dynsym, then in .symtab. Returns false if there is no such
- * symbol in either.
- */
+/* Finds a symbol by name, first in .dynsym, then in .symtab. Returns false if there is none. */
 bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 
 /*

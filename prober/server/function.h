@@ -20,7 +20,7 @@
 /* maximum distance, in bytes, between the function's entry and its probe */
 #define FUNCTION_BYTES_MAX (64 << 10)
 
-/* Says which functions of a file are searched for the wanted names. */
+/* Functions of a file that are searched for the wanted names. */
 enum function_scope {
 	SCOPE_EXPORTED, /* only exported functions: other modules may call them */
 	SCOPE_GLOBAL,   /* only functions that are not static: other source files may call them */
@@ -28,7 +28,7 @@ enum function_scope {
 };
 
 struct wanted_function {
-	const char *name;          /* name of the function; NULL if this array element is unused */
+	const char *name;          /* NULL if this array element is unused */
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
 	/*
 	 * true: search all functions for this name, whatever `scope` is, since only one allocator
@@ -43,7 +43,7 @@ struct wanted_function {
 };
 
 struct wanted_functions {
-	const struct wanted_function *items; /* wanted functions; no two have the same name */
+	const struct wanted_function *items; /* no two have the same name */
 	size_t cnt;
 	enum function_scope scope;
 	bool through;  /* true: detect functions that pass every call to another wanted function */
@@ -53,20 +53,14 @@ struct wanted_functions {
 /* The instruction on which a probe is placed. */
 struct probe_place {
 	uint64_t offset; /* distance, in bytes, from the function's entry */
-	/*
-	 * true if the kernel emulates the instruction when a probe is on it, and does not
-	 * single-step it
-	 */
+	/* true if the kernel emulates the probed instruction and does not single-step it */
 	bool emulated;
 	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
 
 enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
-	/*
-	 * every path through the function calls or jumps to a wanted function; `through` is the
-	 * index of one of them
-	 */
+	/* every path calls or jumps to a wanted function; `through` is one of them */
 	FUNCTION_THROUGH,
 	/* some code could not be analysed, or wanted_function.followed was false */
 	FUNCTION_UNKNOWN,

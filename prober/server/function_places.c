@@ -121,10 +121,7 @@ static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t 
 		probe_place_branches(bytes, len, offset + at, note_target, search);
 		if (len < CHUNK)
 			return true;
-		/*
-		 * Let the next chunk overlap this one: a branch at the end of this chunk may be cut
-		 * off.
-		 */
+		/* Let the next chunk overlap this one, which may end within a branch. */
 		at += len - (PROBE_PLACE_BRANCH_MAX - 1);
 	}
 	return true;
@@ -132,7 +129,7 @@ static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t 
 
 /*
  * Returns a function whose probe is not at its entry, and whose segment was not yet searched; NULL
- * if there is no such function.
+ * if there is none.
  */
 static const struct elf_function *next_segment(const struct place_search *search,
 					       const bool *scanned)

@@ -53,7 +53,7 @@ struct code_walk {
 	size_t return_cap;
 	/* first pass: index of a named function that is called or jumped to; NO_NAME if none is */
 	size_t through;
-	bool tables; /* true if an instruction has read from memory that may be a jump table */
+	bool tables; /* true if an instruction reads memory that may be a jump table */
 	int err;
 	bool unknown;
 };
@@ -70,8 +70,8 @@ static void keep_node(void *node)
 }
 
 /*
- * Records the address of an instruction. Returns true if it was not recorded before. If there are
- * too many instructions, or if out of memory, sets walk->unknown and returns false.
+ * Records the address of an instruction. Returns true if it is new. If there are too many
+ * instructions, or if out of memory, sets walk->unknown and returns false.
  */
 static bool note_seen(struct code_walk *walk, uint64_t addr)
 {
@@ -115,12 +115,10 @@ static size_t named_as(const struct code_walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/*
- * The target of a jump or call. If the target is a PLT stub, the function to which the stub jumps.
- */
+/* The target of a jump or call; for a PLT stub, the function to which it jumps. */
 struct destination {
-	uint64_t addr;    /* address of the target; 0 if it is in another file or unknown */
-	const char *name; /* name of the target if it is an import; else NULL */
+	uint64_t addr;    /* 0 if the target is in another file or unknown */
+	const char *name; /* name of an import; else NULL */
 	/* index in named_functions.items; NO_NAME if the target is not a named function */
 	size_t known;
 };
@@ -174,8 +172,8 @@ static bool never_returns(const struct destination *to)
 }
 
 /*
- * Handles a call. Returns true if the walk is to continue after the call. Returns false if the
- * called function never returns or, in the first pass, if it is a named function.
+ * Returns false if the walk is not to continue after the call: the called function never returns
+ * or, in the first pass, is a named function.
  */
 static bool follow_call(struct code_walk *walk)
 {
@@ -194,8 +192,8 @@ static bool follow_call(struct code_walk *walk)
 
 /*
  * Handles an unconditional jump. A jump to an unknown target is assumed to be a tail call, unless
- * it may use a jump table: then sets walk->unknown. Also sets walk->unknown if the target is in
- * another file, whose code is not read.
+ * it may use a jump table: then sets walk->unknown, as for a target in another file, whose code is
+ * not read.
  */
 static void follow_jump(struct code_walk *walk)
 {
@@ -237,10 +235,7 @@ static void note_return(struct code_walk *walk, uint64_t addr)
 		     code_file_offset(walk->code, addr), &walk->err);
 }
 
-/*
- * Handles the instruction in code->insn. Returns true if the walk is to continue at the next
- * instruction.
- */
+/* Handles code->insn. Returns true if the walk is to continue at the next instruction. */
 static bool follow(struct code_walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;
@@ -292,8 +287,8 @@ static void walk_code(struct code_walk *walk)
 }
 
 /*
- * If the function's first instruction (after endbr64, if there is one) is a jump to a named
- * function, returns the index of the named function. Otherwise returns NO_NAME.
+ * Returns the index of the named function to which the function's first instruction (after endbr64,
+ * if there is one) jumps; NO_NAME if there is none.
  */
 static size_t jumps_to(struct code_walk *walk)
 {

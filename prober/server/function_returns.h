@@ -21,9 +21,8 @@ struct function_returns {
 };
 
 /*
- * The named functions: all wanted functions (`items`), and their definitions in the file (`found`).
- * If a function calls or jumps to a named function, it may be one that passes every call to the
- * named function.
+ * All wanted functions (`items`), and their definitions in the file (`found`). If a function calls
+ * or jumps to a named function, it may be one that passes every call to the named function.
  */
 struct named_functions {
 	const struct wanted_function *items;
@@ -34,9 +33,8 @@ struct named_functions {
 
 /*
  * Finds the return instructions of a function. If every path through the function calls or jumps to
- * a named function, finds one of these named functions instead. If the code cannot be analysed, the
- * verdict is FUNCTION_UNKNOWN. Returns 0, -ENOMEM, or -ENOEXEC if the function's segment does not
- * exist.
+ * a named function, finds one of these instead. If the code cannot be analysed, the verdict is
+ * FUNCTION_UNKNOWN. Returns 0, -ENOMEM, or -ENOEXEC if the function's segment does not exist.
  */
 int function_returns_find(struct code_file *code, const struct elf_function *function,
 			  const struct named_functions *named, struct function_returns *ret);

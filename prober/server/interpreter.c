@@ -94,8 +94,8 @@ struct code_bytes {
 };
 
 /*
- * Reads `size` bytes of code at addr, which is in the segment `code`. The caller must free
- * ret->bytes, even on failure.
+ * Reads `size` bytes of code at addr, which is in the segment `code`. The caller frees ret->bytes,
+ * even on failure.
  */
 static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t size,
 		      struct code_bytes *ret)

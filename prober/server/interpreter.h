@@ -18,7 +18,7 @@ struct loop_part {
 };
 
 struct interpreter {
-	uint32_t version; /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
+	uint32_t version; /* in the format of Py_Version: 0x030b02f0 for 3.11.2 */
 	/* true for a free-threaded build, whose frames differ; always false before 3.13 */
 	bool is_free_threaded;
 	/*

@@ -140,8 +140,8 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 
 /*
  * True if this is a direct jump or call to an address above `from` and at most `to`. Only checks
- * that the instruction has one operand, which is a constant in this range. So a push of such a
- * constant matches, too, which is harmless.
+ * that the instruction has one operand, a constant in this range: a push of such a constant
+ * matches, too, which is harmless.
  */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
