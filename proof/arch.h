@@ -61,9 +61,8 @@ uint32_t registers_vector_bytes(void);
 /* NT_* number of the register set with which ptrace returns the vector registers. */
 extern const unsigned int registers_vector_note;
 /*
- * Copies vector registers as 64-bit words. raw: registers in the kernel's format; bytes: size of
- * raw; ret: array of at least the same size. Skips registers that the thread has not used. Returns
- * the number of words.
+ * Copies vector registers as 64-bit words, without unused registers. raw: registers in the kernel's
+ * format; bytes: size of raw; ret: array of at least the same size. Returns the number of words.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret);
 

@@ -45,8 +45,8 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 }
 
 /*
- * True if `max` can be the maximum heap size: the heap that contains the address `from`, and all
- * earlier heaps of the arena, begin at multiples of `max`.
+ * True if `max` can be the maximum heap size: the heap that contains `from`, and all earlier heaps
+ * of the arena, begin at multiples of `max`.
  */
 static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from,
 			uint64_t max)
@@ -98,8 +98,8 @@ static int walk_heap(struct heap_reader *reader, const struct heap_arena *arena,
 }
 
 /*
- * Adds one heap. If the heap shrank during the walk, walks it once more up to its new end: the
- * memory beyond that end no longer has chunks.
+ * Adds one heap. If it shrank during the walk, walks it once more up to its new end, beyond which
+ * there are no chunks any more.
  */
 static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 		    uint64_t first, const struct heap_info *info, struct heap_set *set)
@@ -122,8 +122,8 @@ typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *a
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
 /*
- * Visits those heaps of an arena that are in the list of mappings. Used if the newest heap of the
- * arena was created, or was unmapped, after the mappings were listed.
+ * Visits the listed heaps of an arena. Used if its newest heap was created or unmapped after the
+ * mappings were listed.
  */
 static int visit_listed(struct heap_reader *reader, const struct heap_arena *arena,
 			struct heap_set *set, heap_visit_fn *visit)

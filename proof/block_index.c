@@ -160,9 +160,8 @@ size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t 
 }
 
 /*
- * Returns the index of the first block that ends above addr. grain: index of the grain that
- * contains addr. `grains` always has an element `grain + 1`: a cluster has one grain more than its
- * memory needs.
+ * Returns the index of the first block that ends above addr. grain: the grain that contains addr.
+ * `grains` always has an element `grain + 1`: a cluster has one grain more than its memory needs.
  */
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr)
 {

@@ -55,8 +55,8 @@ int block_index_init(const struct heap_block *blocks, uint32_t cnt, struct block
 void block_index_deinit(struct block_index *index);
 
 /*
- * Returns the index of the block that contains addr (or begins there with size 0); NO_BLOCK if
- * there is none. *cluster: cluster of the previous lookup, 0 before the first lookup.
+ * Returns the index of the block that contains addr (or begins there with size 0), else NO_BLOCK.
+ * *cluster: cluster of the previous lookup, 0 before the first one.
  */
 uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
 

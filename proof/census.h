@@ -47,10 +47,7 @@ struct census {
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
 	/* number of arenas skipped as inconsistent, e.g. because a thread was changing them */
 	size_t skipped_cnt;
-	/*
-	 * number of counted arenas that changed while they were read; 0 unless memory.changes is
-	 * set
-	 */
+	/* counted arenas that changed while they were read; 0 unless memory.changes is set */
 	size_t torn_cnt;
 	size_t cache_cnt; /* number of thread caches that are not empty */
 	/*
@@ -59,13 +56,12 @@ struct census {
 	 */
 	size_t cut_cnt;
 	/*
-	 * one sum for each enum chunk_state, without the chunks counted in `mapped`; `gaps` is the
-	 * sum for CHUNK_UNREAD
+	 * one sum per enum chunk_state, without the chunks counted in `mapped`; `gaps` is the sum
+	 * for CHUNK_UNREAD
 	 */
 	struct census_sum used, free_, own, gaps;
-	/* sum of used chunks that have a mapping of their own */
-	struct census_sum mapped;
-	uint64_t top_bytes; /* bytes of free top chunks, included in `own` */
+	struct census_sum mapped; /* used chunks that have a mapping of their own */
+	uint64_t top_bytes;       /* bytes of free top chunks, included in `own` */
 };
 
 /* Called for each chunk. Return nonzero to end the census with this value. */

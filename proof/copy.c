@@ -72,7 +72,7 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 }
 
 /*
- * Chooses the thread that forks the copy: the first stopped thread that can make system calls for
+ * Chooses the thread that forks the copy: the first stopped one that can make system calls for
  * memleak.
  */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
@@ -126,8 +126,8 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
 	/*
-	 * If `ended` is full, wait until one of its copies has ended, which takes time because the
-	 * kernel frees its memory.
+	 * If `ended` is full, wait until one of its copies has ended: the kernel needs time to free
+	 * its memory.
 	 */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);

@@ -23,19 +23,14 @@ struct copy {
 	uint64_t taken_ns;
 };
 
-/*
- * Maximum number of killed copies that still exist: freeing the memory of a large copy takes time.
- */
+/* Maximum killed copies that still exist: freeing the memory of a large copy takes time. */
 #define ENDED_COPIES_MAX 16
 struct ended_copies {
 	pid_t pids[ENDED_COPIES_MAX];
 	size_t cnt;
 };
 
-/*
- * Reaps copies that have ended, and removes them from `ended`. Returns the number of remaining
- * copies.
- */
+/* Reaps ended copies, and removes them from `ended`. Returns the number of remaining copies. */
 size_t ended_copies_reap(struct ended_copies *ended);
 
 /*

@@ -25,10 +25,7 @@
  */
 #define ADDRESSES_END (1ULL << 56)
 
-/*
- * Maximum number of program headers, far above the kernel's default limit of 65,530 mappings per
- * process.
- */
+/* Maximum program headers, far above the kernel's default limit of 65,530 mappings per process. */
 #define HEADERS_MAX (1 << 22)
 #define HEADERS_AT_ONCE 256
 
@@ -74,8 +71,8 @@ static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf
 }
 
 /*
- * Visits the part from `start` to `end` of a segment's content. Skips holes in the core file: they
- * stand for untouched pages.
+ * Visits a segment's content from `start` to `end`. Skips holes in the core file: they stand for
+ * untouched pages.
  */
 static int visit_data(const struct core_file *core, const struct core_segment *segment,
 		      uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg)
@@ -181,8 +178,8 @@ static int read_header(struct core_file *core, Elf64_Ehdr *ret)
 }
 
 /*
- * Reads the number of program headers. If the number does not fit into 16 bits, it is in the first
- * section header.
+ * Reads the number of program headers. If it does not fit into 16 bits, it is in the first section
+ * header.
  */
 static int count_headers(const struct core_file *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
@@ -205,8 +202,8 @@ static int count_headers(const struct core_file *core, const Elf64_Ehdr *header,
 }
 
 /*
- * Adds a segment. Skips a segment whose addresses are not multiples of 8 or overflow: real mappings
- * begin and end at page boundaries. Also skips a segment above ADDRESSES_END.
+ * Adds a segment. Skips segments whose addresses are not multiples of 8 or overflow: real mappings
+ * begin and end at page boundaries. Also skips segments above ADDRESSES_END.
  */
 static int add_segment(struct core_file *core, const Elf64_Phdr *header)
 {
@@ -322,7 +319,7 @@ struct piece {
 
 /*
  * Shortens the piece so that it ends where the range [start, end) begins or ends, whichever comes
- * first inside the piece. True if the range contains the start of the piece.
+ * first in the piece. True if the range contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {
@@ -334,7 +331,7 @@ static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 	return inside;
 }
 
-/* Finds the first piece that begins at `from` or above. False if there is none. */
+/* Finds the first piece at `from` or above. False if there is none. */
 static bool next_piece(const struct core_file *core, uint64_t from, struct piece *ret)
 {
 	const struct core_segment *segment = segment_from(core, from);

@@ -41,7 +41,7 @@ struct core_file {
 	size_t segment_cnt;
 	size_t segment_cap;
 	uint64_t content_bytes; /* total bytes of content in all segments */
-	/* bytes of content and notes that are missing because the file is truncated */
+	/* bytes of content and notes missing because the file is truncated */
 	uint64_t missing_bytes;
 	uint64_t absent_bytes; /* bytes of writable segments without any content */
 	bool odd;              /* true if invalid or overlapping segments were skipped */

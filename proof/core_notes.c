@@ -103,8 +103,8 @@ static uint32_t half_at(const unsigned char *bytes, size_t at)
 }
 
 /*
- * Adds the nonzero words of a register set to the thread: zeros are not pointers, and most vector
- * registers are zero.
+ * Adds the nonzero words of a register set: zeros are not pointers, and most vector registers are
+ * zero.
  */
 static int add_words(struct thread_state *thread, const unsigned char *bytes, size_t len)
 {
@@ -236,8 +236,8 @@ static bool take_entry(const struct file_entry *entry, uint64_t unit, struct cor
 }
 
 /*
- * Cuts off the suffix that the kernel appends to the path of a deleted file. False if the path does
- * not have the suffix.
+ * Cuts off the suffix that the kernel appends to the path of a deleted file. False if there is
+ * none.
  */
 static bool cut_mark(char *path)
 {
@@ -348,8 +348,8 @@ static int read_note(struct core_notes *notes, const struct machine *machine, in
 }
 
 /*
- * Reads the note at file offset `at`. left: number of bytes from there to the end of the notes.
- * *len: size of this note, 0 if there is no further note.
+ * Reads the note at file offset `at`. left: bytes from there to the end of the notes. *len: size of
+ * this note, 0 if there is no further note.
  */
 static int next_note(struct core_notes *notes, const struct machine *machine, int fd, uint64_t at,
 		     uint64_t left, uint64_t *len)

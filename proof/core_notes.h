@@ -36,10 +36,7 @@ struct core_notes {
 	uint64_t page_size; /* page size in bytes, 0 if unknown */
 	uint64_t entry;     /* entry point of the program, 0 if unknown */
 	uint64_t vdso;      /* address of the vDSO, 0 if unknown */
-	/*
-	 * address of the random bytes (AT_RANDOM), which are on the first thread's stack; 0 if
-	 * unknown
-	 */
+	/* address of the random bytes (AT_RANDOM) on the first thread's stack; 0 if unknown */
 	uint64_t random_bytes;
 	struct core_mapped *files; /* mapped ranges, sorted by address; no two overlap */
 	size_t file_cnt;

@@ -37,23 +37,22 @@ void end_watch_poll(void);
 enum end_event {
 	END_EVENT_NONE, /* the thread is not about to end */
 	/*
-	 * Only this thread ends, not its process: it was detached, and another thread of the
-	 * process is traced instead.
+	 * Only this thread ends: it was detached, and another thread of the process is traced
+	 * instead.
 	 */
 	END_EVENT_THREAD,
 	END_EVENT_PROCESS, /* the process ends: the thread remains stopped */
 };
 enum end_event end_watch_event(pid_t tid, int status);
 /*
- * Resumes a watched thread that another module had stopped, unless the thread is stopped at the
- * exit of its process. stopped: true if the thread is to remain stopped by SIGSTOP or a similar
- * signal.
+ * Resumes a watched thread that another module had stopped, unless it is stopped at the exit of its
+ * process. stopped: true if the thread is to remain stopped by SIGSTOP or a similar signal.
  */
 void end_watch_go_on(pid_t tid, bool stopped);
 
 /*
- * Ends the watch, if there is one. If the process is stopped at its exit, the process then ends, so
- * read its memory before this call.
+ * Ends the watch, if there is one. A process that is stopped at its exit then ends, so read its
+ * memory first.
  */
 void end_watch_release(void);
 

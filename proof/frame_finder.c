@@ -12,10 +12,7 @@
 
 #define WORD sizeof(uint64_t)
 
-/*
- * Maximum number of slots (addresses on stacks) to look up per picture; also the maximum number of
- * unwinds per slot.
- */
+/* Maximum slots (addresses on stacks) to look up per picture, and maximum unwinds per slot. */
 #define SLOTS_MOST 8
 #define TRIES_MOST 4
 
@@ -40,9 +37,9 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 }
 
 /*
- * Returns the code of the process for the stack walker. Passes the process's mappings to the walker
- * at the first call for a picture. Returns NULL if too many slots were looked up in this picture,
- * or if the mappings are unknown.
+ * Returns the process's code for the stack walker. Passes the mappings to the walker at the first
+ * call for a picture. NULL if too many slots were looked up in this picture, or if the mappings are
+ * unknown.
  */
 static const struct walker_code_space *space_of(struct frame_finder *finder,
 						const struct heap_picture *picture)

@@ -15,8 +15,8 @@
 #define HIDING_SHIFT 12
 
 /*
- * Number of steps that are allowed along all lists together, on top of four steps per chunk: some
- * lists are followed more than once, and some lists contain chunks of unknown heaps.
+ * Maximum steps along all lists together, on top of four per chunk: some lists are followed more
+ * than once, and some contain chunks of unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
 
@@ -110,8 +110,8 @@ static void unmark(struct free_lists *lists, const struct list *list, size_t cnt
 }
 
 /*
- * Marks all chunks of a list and returns the number of marked chunks. If may_be_cut is set, stops
- * at the limit of page reads. If any chunk does not fit the list, marks none and returns -EILSEQ.
+ * Marks all chunks of a list and returns their number. If may_be_cut is set, stops at the limit of
+ * page reads. If any chunk does not fit the list, marks none and returns -EILSEQ.
  */
 static ssize_t mark_list(struct free_lists *lists, const struct list *list)
 {

@@ -21,7 +21,7 @@ struct free_lists {
 	 * is_known is set.
 	 */
 	bool is_known, hidden;
-	/* number of remaining steps along lists; limited, so that following a corrupt list ends */
+	/* remaining steps along lists; limited, so that following a corrupt list ends */
 	uint64_t steps_left;
 	uint64_t reads_max; /* limit on the reader's page_reads counter */
 	size_t cut_cnt;     /* number of fast bins too long to be marked in full */
@@ -41,8 +41,8 @@ void free_lists_deinit(struct free_lists *lists);
 int free_lists_mark_caches(struct free_lists *lists);
 
 /*
- * Marks the chunks of a fast bin, up to a limit of page reads. Marks no chunk if any chunk does not
- * fit the bin. first: first chunk of the bin; size: size of each chunk in the bin.
+ * Marks the chunks of a fast bin, up to a limit of page reads; none if any chunk does not fit the
+ * bin. first: first chunk of the bin; size: size of each chunk.
  */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 

@@ -12,7 +12,7 @@
 
 /* Initialise with zeros. */
 struct hanging_sums {
-	/* sums, whose fields `head` and `site` contain indexes of sites instead of site ids */
+	/* sums, with indexes of sites instead of site ids in `head` and `site` */
 	struct hanging_sum *items;
 	size_t cnt;
 	size_t cap;
@@ -20,8 +20,8 @@ struct hanging_sums {
 };
 
 /*
- * Adds a block that hangs from a lost block. site: index of the block's site; head: index of the
- * lost block's site. Returns 0 or -ENOMEM.
+ * Adds a block that hangs from a lost block. site: index of its site; head: index of the lost
+ * block's site. Returns 0 or -ENOMEM.
  */
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 

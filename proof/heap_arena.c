@@ -27,12 +27,12 @@
 #define OWN_WORDS (RING_AT + 4)
 
 /*
- * Maximum number of main arenas: there is one for each copy of the C library, including copies
- * loaded by dlmopen().
+ * Maximum number of main arenas: one for each copy of the C library, including copies loaded by
+ * dlmopen().
  */
 #define MAIN_ARENAS_MAX 16U
 
-/* Maximum number of bytes of file data to search. */
+/* Maximum bytes of file data to search. */
 #define SCAN_BYTES_MAX (4ULL << 30)
 
 /*
@@ -146,7 +146,7 @@ static bool has_some_top(struct heap_reader *reader, const struct heap_arena *ar
 	       (reader->memory->changes && heap_arena_break(reader->memory, arena));
 }
 
-/* Maximum number of attempts to read an arena whose lists change while it is read. */
+/* Maximum attempts to read an arena whose lists change while it is read. */
 #define ATTEMPTS_MAX 8U
 
 /*
@@ -260,10 +260,7 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 	return true;
 }
 
-/*
- * The flag NONCONTIGUOUS_BIT of glibc, in the first word of an arena, which contains its lock and
- * flags.
- */
+/* glibc's NONCONTIGUOUS_BIT, in the first word of an arena, which contains its lock and flags. */
 #define FLAG_SCATTERED (2ULL << 32)
 
 /* Sets the address of a main arena. distance: as for follow_ring(). */
@@ -329,8 +326,8 @@ static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, ui
 }
 
 /*
- * Adds the arenas that add_listed() finds. Used if the list of arenas cannot be followed, because
- * it contains an arena that was created after the mappings were listed.
+ * Adds the arenas that add_listed() finds. Used if the list of arenas contains an arena that was
+ * created after the mappings were listed, and so cannot be followed.
  */
 static int find_listed(struct heap_reader *reader, struct heap_arenas *arenas)
 {

@@ -30,8 +30,8 @@ struct heap_arena {
 	uint64_t top;
 	uint64_t next; /* address of the next arena in the circular list of arenas */
 	/*
-	 * Bytes obtained from the system. In some versions of glibc, the number of threads precedes
-	 * this field, so the array has one value for each of the two possible offsets.
+	 * Bytes obtained from the system, for each of two possible offsets: in some versions of
+	 * glibc, the number of threads precedes this field.
 	 */
 	uint64_t system_bytes[2];
 	bool main;

@@ -33,8 +33,8 @@ struct heap_info_search {
 	uint64_t max;  /* maximum heap size in bytes */
 	uint64_t heap; /* address of the heap that was found last; its header is in `info` */
 	struct heap_info info;
-	size_t place_cnt; /* number of addresses at which a header was looked for */
-	bool is_cut; /* true if the search ended early because place_cnt has reached its maximum */
+	size_t place_cnt; /* addresses at which a header was looked for */
+	bool is_cut;      /* true if the search ended because place_cnt has reached its maximum */
 };
 
 /*

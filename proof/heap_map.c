@@ -103,9 +103,7 @@ bool heap_map_is_gap(const struct heap_map *map, uint64_t addr)
 	return upto && addr < heap_map_next(map, map->gaps[upto - 1] + 1);
 }
 
-/*
- * The chunk that the walk has read last. The header of the chunk after it says whether it is free.
- */
+/* The chunk that was read last. The header of the chunk after it says whether it is free. */
 struct heap_walk {
 	uint64_t addr, size;
 	uint64_t next, prev; /* next and previous pointer in a free list, if the chunk is free */
@@ -266,8 +264,8 @@ static int add_gap(struct heap_map *map, uint64_t addr)
 }
 
 /*
- * Returns the next address where plausible chunks begin. If there is no such address, returns the
- * limit, so that the gap ends the run.
+ * Returns the next address where plausible chunks begin; the limit if there is none, so that the
+ * gap ends the run.
  */
 static uint64_t gap_end(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 			uint64_t limit)

@@ -42,8 +42,8 @@ static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
 }
 
 /*
- * Adds a range of bytes, which are all live or all free, to its pages. The free bytes of these
- * pages are counted as pinned: malloc_trim() cannot return the pages to the kernel.
+ * Adds a range of bytes, all live or all free, to its pages. The free bytes of these pages are
+ * counted as pinned: malloc_trim() cannot return the pages to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
 		      uint32_t owner)
@@ -61,10 +61,7 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 	}
 }
 
-/*
- * Adds a range of bytes that are not live. All bytes of the whole pages in this range are counted
- * under `part`.
- */
+/* Adds bytes that are not live. Whole pages in this range are counted under `part`. */
 static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enum rss_part part)
 {
 	uint64_t mask = pages->page_size - 1;

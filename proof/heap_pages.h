@@ -19,7 +19,7 @@
 struct heap_page {
 	uint64_t addr;       /* address of the page; 0 if no page is being counted */
 	uint64_t live_bytes; /* number of bytes in used chunks */
-	/* kind under which all bytes of the page that are not live are counted */
+	/* kind under which bytes that are not live are counted */
 	enum rss_part rest;
 	/* Owners of the used chunks on the page, as passed to heap_pages_add(). */
 	uint32_t owners[HEAP_PAGE_OWNERS_MAX];
@@ -39,8 +39,7 @@ struct heap_pages {
 
 /*
  * Adds a chunk, which must be above all chunks added before. Visits the pages that no later chunk
- * can touch. owner: a number that stands for the owner of a used chunk; HEAP_PAGE_NO_OWNER if it
- * has none.
+ * can touch. owner: a number for the owner of a used chunk; HEAP_PAGE_NO_OWNER if it has none.
  */
 void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_t owner);
 

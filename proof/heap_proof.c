@@ -17,8 +17,8 @@
 #include "proof/roots.h"
 
 /*
- * Number of bits per digit of the radix sort. With 64 buckets, the sort writes to at most 64 pages
- * at a time, so the TLB has an entry for each of these pages.
+ * Bits per digit of the radix sort. With 64 buckets, the sort writes to at most 64 pages at a time,
+ * so the TLB has an entry for each.
  */
 #define DIGIT_BITS 6
 #define DIGIT_CNT (1U << DIGIT_BITS)
@@ -26,7 +26,7 @@
 /* Maximum length of a holder chain. */
 #define CHAIN_MOST 1000000
 
-/* Maximum number of blocks to sort by insertion sort, which is faster for few blocks. */
+/* Maximum blocks for insertion sort, which is faster for few blocks. */
 #define FEW 32
 
 static void sort_few(struct heap_block *blocks, size_t cnt)
@@ -149,7 +149,7 @@ static int gather_words(const struct heap_picture *picture, struct root_words **
 	return 0;
 }
 
-/* Blocks that the census has found, but that memleak does not track. */
+/* Blocks that the census has found, but memleak does not track. */
 struct older_blocks {
 	const struct heap *heap; /* heap with the tracked blocks */
 	/* index of the first tracked block at or above the start of the last visited chunk */
@@ -178,7 +178,7 @@ static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 	sum->count++;
 }
 
-/* True if any tracked block is in the chunk. Adds the tracked blocks in the chunk to the sums. */
+/* Adds the tracked blocks in the chunk to the sums. True if there are any. */
 static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 {
 	const struct heap *heap = older->heap;

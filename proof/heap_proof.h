@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the proof for the heap of one process: finds the reachability and holder of each block,
- * from a picture and the list of blocks.
+ * Finds the reachability and holder of each block of a process, from a picture and the list of
+ * blocks.
  */
 #ifndef PROOF_HEAP_PROOF_H
 #define PROOF_HEAP_PROOF_H
@@ -25,8 +25,8 @@ struct heap_proof {
 	uint64_t scanned_bytes;
 	uint64_t took_ns;
 	/*
-	 * Census of the heap; filled in only if wants_census is set. Its field `memory`, with the
-	 * kernel's memory figures, is not filled in.
+	 * Census of the heap if wants_census is set. Its field `memory`, with the kernel's memory
+	 * figures, is not filled in.
 	 */
 	struct heap_census census;
 };
@@ -68,10 +68,9 @@ uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
 /* True if addr is in an allocator heap whose chunks are known, but not in a block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
- * Follows the chain of holders that begins at `block`: its holder, the holder of its holder, and so
- * on. *ret_top: last block of the chain; *ret_slot: root slot with the pointer to this last block,
- * in the format of marks.slots; 0 if unknown. False if `block` is lost, or if the chain is too
- * long.
+ * Follows the chain of holders of `block`. *ret_top: last block of the chain; *ret_slot: root slot
+ * with the pointer to this last block, in the format of marks.slots; 0 if unknown. False if `block`
+ * is lost, or if the chain is too long.
  */
 bool heap_proof_top_of(const struct heap_proof *proof, uint32_t block, uint32_t *ret_top,
 		       uint64_t *ret_slot);

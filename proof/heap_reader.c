@@ -9,7 +9,7 @@
 /* Size of the first read at a new address: one page, because often no more is needed. */
 #define FIRST_LEN 4096U
 
-/* Value in page_starts that marks an empty entry of the reader's cache of pages. */
+/* Marks an empty entry of page_starts. */
 #define NO_PAGE UINT64_MAX
 
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory)

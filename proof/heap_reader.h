@@ -27,17 +27,14 @@ struct heap_reader {
 	size_t next_len; /* bytes of the next read; grows while reads are sequential */
 	char *pages;     /* direct-mapped cache of READER_PAGES pages */
 	uint64_t *page_starts;
-	uint64_t page_reads; /* number of page reads for this cache, i.e. of cache misses */
+	uint64_t page_reads; /* page reads for this cache, i.e. cache misses */
 };
 
 /* Allocates the buffers. Returns 0 or -ENOMEM. Free with heap_reader_deinit(). */
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory);
 void heap_reader_deinit(struct heap_reader *reader);
 
-/*
- * Moves the window to addr. Arguments and result are those of heap_reader_window(), which calls
- * this.
- */
+/* Moves the window to addr. Called by heap_reader_window(), with the same arguments and result. */
 const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len);
 
 /*
@@ -53,10 +50,7 @@ static inline const void *heap_reader_window(struct heap_reader *reader, uint64_
 	return heap_reader_move(reader, addr, len);
 }
 
-/*
- * Reads a word at a multiple of 8 through the reader's cache of pages. False if the word cannot be
- * read.
- */
+/* Reads a word at a multiple of 8 through the cache of pages. False if it cannot be read. */
 bool heap_reader_word(struct heap_reader *reader, uint64_t addr, uint64_t *ret);
 
 /* Reads len bytes without caching them. False if not all can be read. */

@@ -17,10 +17,7 @@ int heap_set_add(struct heap_set *set, const struct heap_map *map)
 	return 0;
 }
 
-/*
- * Returns the end of the readable memory that begins at `start`, at most `end`; `start` if the
- * memory there is not readable.
- */
+/* Returns the end of the readable memory at `start`, at most `end`; `start` if there is none. */
 static uint64_t readable_end(const struct memory *memory, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -75,7 +72,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /*
- * Adds those parts of an unknown range that no map covers. *at: index of the first map to check,
+ * Adds the parts of an unknown range that no map covers. *at: index of the first map to check,
  * which is advanced; so call this for ranges in ascending order.
  */
 static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
@@ -97,10 +94,7 @@ static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
 					     : heap_set_add_unknown(set, span.start, span.end);
 }
 
-/*
- * Sorts the unknown ranges, and cuts off those parts of each range that are in an earlier range or
- * in a map.
- */
+/* Sorts the unknown ranges, and cuts off the parts that are in an earlier range or in a map. */
 static int sort_unknown(struct heap_set *set)
 {
 	struct heap_span *spans = set->unknown;

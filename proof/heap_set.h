@@ -22,20 +22,20 @@ struct heap_set {
 /* Adds a map and takes ownership of it. Returns 0; or -ENOMEM, and the caller keeps ownership. */
 int heap_set_add(struct heap_set *set, const struct heap_map *map);
 /*
- * Walks a run of chunks with heap_map_walk(), and adds its map to the set. Arguments and errors are
- * those of heap_map_walk(). Also returns -EILSEQ if any memory up to `limit` is not readable; but
- * if memory changes, a map with a heap_info may end where the readable memory ends.
+ * Walks a run of chunks with heap_map_walk(), and adds its map. Arguments and errors are those of
+ * heap_map_walk(). Also returns -EILSEQ if any memory up to `limit` is not readable; but if memory
+ * changes, a map with a heap_info may end where the readable memory ends.
  */
 int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
 		  enum heap_end end, uint64_t limit);
 int heap_set_add_unknown(struct heap_set *set, uint64_t start, uint64_t end);
 /*
  * Sorts the maps and the unknown ranges. Call once, after all were added. Removes each map that
- * overlaps a map at a lower address, and adds the part of its range that no other map covers to the
- * unknown ranges. Returns 0 or -ENOMEM.
+ * overlaps a map at a lower address, and adds the part of its range that no other map covers as
+ * unknown. Returns 0 or -ENOMEM.
  */
 int heap_set_sort(struct heap_set *set);
-/* Returns the map whose chunks include the address addr, or NULL. */
+/* Returns the map whose chunks include addr, or NULL. */
 struct heap_map *heap_set_find(const struct heap_set *set, uint64_t addr);
 /* True if any map overlaps the range from start to end. */
 bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end);

@@ -28,7 +28,7 @@
 
 /*
  * Boyer-Moore majority vote among the blocks of a site: finds the holder of more than half of the
- * blocks; if there is no such holder, finds any holder.
+ * blocks, else any holder.
  */
 struct vote {
 	uint64_t holder; /* the holder that leads, as returned by vote_of() */
@@ -85,7 +85,7 @@ static void vote(struct holders *holders)
 }
 
 /*
- * Describes a slot on a thread's stack. To find the slot's frame, the stack must be unwound, so
+ * Describes a slot on a thread's stack. Finding its frame requires unwinding the stack, so
  * frame_finder_find() does this only for few slots.
  */
 static int describe_stack(const struct holders *holders, const struct thread_state *thread,
@@ -121,7 +121,7 @@ static int describe_place(const struct holders *holders, uint64_t addr, struct a
 
 /*
  * Writes the name of the Python variable or attribute that contains the pointer at `slot`. place:
- * as in struct chain, may be NULL. Returns false if there is no name.
+ * as in struct chain, may be NULL. False if there is no name.
  */
 static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
 			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
@@ -156,25 +156,20 @@ static int describe_root(const struct holders *holders, const struct retrace_pla
 	return 0;
 }
 
-/*
- * A chain of holders: the holder of a block, the holder of this holder, and so on up to the root.
- */
+/* The holder of a block, the holder of this holder, and so on up to the root. */
 struct chain {
 	struct holder links[LINKS_MOST];
 	size_t cnt;
 	/* known block nearest to the root: the last one that follow() reached */
 	const struct heap_block *top;
-	/* slot of the root, with the pointer to the last block of the chain; 0 if unknown */
+	/* root slot with the pointer to the last block of the chain; 0 if unknown */
 	uint64_t slot;
 	bool is_likely; /* true if retrace_run() has inferred some holders of the chain */
-	/*
-	 * place (retrace.h) from which retrace_run() found `slot`; NULL if `slot` was found without
-	 * it
-	 */
+	/* place (retrace.h) from which retrace_run() found `slot`; NULL if found without it */
 	const struct retrace_place *place;
 };
 
-/* Adds a block to the chain; NO_BLOCK stands for an unknown block. False if the chain is full. */
+/* Adds a block, or NO_BLOCK for an unknown one. False if the chain is full. */
 static bool add_block(const struct holders *holders, struct chain *chain, uint32_t block)
 {
 	struct holder *last = chain->cnt ? &chain->links[chain->cnt - 1] : NULL;
@@ -195,10 +190,7 @@ static bool add_block(const struct holders *holders, struct chain *chain, uint32
 	return true;
 }
 
-/*
- * Follows the holders of a block up to a root, and adds them to the chain. False if the chain is
- * too long.
- */
+/* Adds the holders of a block up to a root to the chain. False if the chain is too long. */
 static bool follow(const struct holders *holders, uint32_t block, struct chain *chain)
 {
 	const struct marks *marks = &holders->proof->marks;

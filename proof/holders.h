@@ -13,8 +13,8 @@ struct holders;
 
 /*
  * Finds the holders for the sites with the most reachable bytes, and for the sites that grew most
- * since the previous proof. before: number of reachable blocks of each site in the previous proof,
- * NULL if there was none. All arguments must outlive ret. Returns 0 or -ENOMEM.
+ * since the previous proof. before: reachable blocks of each site in that proof, NULL if there was
+ * none. All arguments must outlive ret. Returns 0 or -ENOMEM.
  */
 int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);

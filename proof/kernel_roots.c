@@ -20,7 +20,7 @@
 
 /* A keyword that stands before user data in fdinfo files. */
 struct keyword {
-	const char *link; /* target of the symbolic link of the descriptor in /proc/PID/fd */
+	const char *link; /* target of the descriptor's link in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
 };

@@ -28,7 +28,7 @@ struct worker {
 	/* State of the block being read. */
 	uint32_t block;
 	uint32_t links[LINKS_MOST];
-	size_t cnt;  /* number of words in `links`; above LINKS_MOST if the links do not fit */
+	size_t cnt;  /* words in `links`; above LINKS_MOST if the links do not fit */
 	size_t last; /* index in `links` of the last link */
 	uint32_t *small;
 	int err;
@@ -110,7 +110,7 @@ static void add_link(struct worker *worker, const struct pointer *pointer)
 	size_t at = worker->cnt, cnt = pointer->offset ? 2 : 1;
 
 	worker->cnt += cnt;
-	/* A `cnt` above LINKS_MOST means that the links of the block are not stored. */
+	/* A `cnt` above LINKS_MOST means that the block's links are not stored. */
 	if (worker->cnt > LINKS_MOST || pointer->block == NO_BLOCK) {
 		worker->cnt = LINKS_MOST + 1;
 		return;

@@ -66,10 +66,7 @@ struct links_request {
 int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);
 
-/*
- * Returns the links of a block that has the flag LINKS_MANY. first: the block's element of
- * links->first.
- */
+/* Returns the links of a block with the flag LINKS_MANY. first: its element of links->first. */
 static inline const uint32_t *links_many(const struct links *links, uint32_t first)
 {
 	uint32_t place = first & ~LINKS_MANY;

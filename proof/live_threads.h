@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads of a live process at one moment, with the registers of those that sleep. This data is
- * read from records of a BPF program (thread_watch.h), or from similar records made by ptrace
- * (traced_threads.h).
+ * The threads of a live process at one moment, with the registers of those that sleep, from records
+ * of a BPF program (thread_watch.h), or similar records made by ptrace (traced_threads.h).
  */
 #ifndef PROOF_LIVE_THREADS_H
 #define PROOF_LIVE_THREADS_H
@@ -15,7 +14,7 @@
 #include "proof/thread_state.h"
 
 struct live_threads {
-	/* records of the threads that have not ended, sorted by tid */
+	/* records of threads that have not ended, sorted by tid */
 	const struct memleak_thread_record **items;
 	size_t cnt;
 	size_t cap;
@@ -32,15 +31,15 @@ struct live_threads {
 void live_threads_deinit(struct live_threads *threads);
 
 /*
- * Sets the thread count in all records in `store`. Needed for records that the BPF iterator of
- * thread_watch.h did not make; the iterator sets the count itself.
+ * Sets the thread count in all records in `store`. The BPF iterator of thread_watch.h has set it in
+ * its own records.
  */
 void live_threads_set_count(struct live_threads *threads);
 
 /*
- * Fills in `items` from the records in `store`; `items` must be empty. Returns 0, -ESRCH if there
- * are no records, -EAGAIN if threads came or went while the records were made, -EPROTO if records
- * are invalid, or -ENOMEM.
+ * Fills in the empty `items` from the records in `store`. Returns 0, -ESRCH if there are no
+ * records, -EAGAIN if threads came or went while the records were made, -EPROTO if records are
+ * invalid, or -ENOMEM.
  */
 int live_threads_index(struct live_threads *threads);
 
@@ -56,14 +55,14 @@ bool live_thread_is_idle(const struct memleak_thread_record *thread);
 bool live_threads_are_idle(const struct live_threads *threads);
 
 /*
- * True if `before` and `after` have the same threads, all of these were idle both times, and none
- * of them has run in between. Kernel threads may have run.
+ * True if `before` and `after` have the same threads, all idle both times, and none has run in
+ * between. Kernel threads may have run.
  */
 bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after);
 
 /*
- * Adds the states of all threads except kernel threads to `states`. A state has registers only if
- * the thread is idle and its record contains registers. Returns 0 or -ENOMEM.
+ * Adds the states of all threads except kernel threads. A state has registers only if the thread is
+ * idle and its record contains registers. Returns 0 or -ENOMEM.
  */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);
 

@@ -70,8 +70,8 @@ static int follow(struct lost_search *search, uint32_t block)
 }
 
 /*
- * Finds all lost blocks that are reachable from `block` and that no earlier search has reached.
- * Marks them as indirect: they hang from `block`.
+ * Marks as indirect all lost blocks that are reachable from `block` and that no earlier search has
+ * reached: they hang from `block`.
  */
 static int search_from(struct lost_search *search, uint32_t block)
 {
@@ -90,10 +90,7 @@ static bool is_lost(const struct marks *marks, uint32_t block)
 	return marks->kinds[block] == MARK_DEFINITE || marks->kinds[block] == MARK_INDIRECT;
 }
 
-/*
- * Runs both passes: the first over all lost blocks in address order, the second over the heads in
- * reverse order.
- */
+/* Runs both passes: over all lost blocks in address order, then over the heads in reverse order. */
 static int search_all(struct lost_search *search, uint32_t cnt, struct blocks *heads)
 {
 	struct marks *marks = search->marks;

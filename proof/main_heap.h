@@ -19,8 +19,8 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		   struct heap_set *set);
 
 /*
- * Adds the mapping that brk() grows and the mapping with the top chunk to the set, as unknown
- * ranges. Returns 0 or -ENOMEM.
+ * Adds the mapping that brk() grows and that of the top chunk as unknown ranges. Returns 0 or
+ * -ENOMEM.
  */
 int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,
 			  struct heap_set *set);

@@ -21,8 +21,8 @@
 #define WORD sizeof(uint64_t)
 
 /*
- * Maximum size of a piece, in bytes. Larger blocks are split into pieces, so that several workers
- * can read them.
+ * Maximum size of a piece, in bytes. Larger blocks are split, so that several workers can read
+ * them.
  */
 #define PIECE_BYTES (1ULL << 20)
 
@@ -82,8 +82,8 @@ struct crew {
 	struct worker *workers;
 	size_t worker_cnt;
 	/*
-	 * Work of this round: the pieces and the reached blocks; next_piece and next_reached are
-	 * the indexes of the first ones that no worker has taken yet.
+	 * Work of this round: pieces and reached blocks; next_piece and next_reached are the
+	 * indexes of the first ones not yet taken by a worker.
 	 */
 	struct pieces pieces;
 	size_t next_piece;
@@ -154,8 +154,7 @@ static void push(struct crew *crew, struct worker *worker, uint32_t block)
 }
 
 /*
- * Records how a block was reached. False if the block was already reached in this way or in a
- * better one.
+ * Records how a block was reached. False if it was already reached in this way or in a better one.
  */
 static bool improve(struct crew *crew, uint32_t block, enum reached_how wanted)
 {
@@ -196,9 +195,7 @@ static void reach(struct crew *crew, struct worker *worker, struct link link, ui
 		push(crew, worker, link.block);
 }
 
-/*
- * Must be inlined: otherwise gcc assumes that this function has no effect, and removes calls of it.
- */
+/* Must be inlined: otherwise gcc assumes that it has no effect, and removes calls of it. */
 static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
 {
 	__builtin_prefetch(&crew->reached_as[block], 1);
@@ -207,7 +204,7 @@ static inline __attribute__((always_inline)) void prefetch(const struct crew *cr
 }
 
 /*
- * Handles a batch of pointers. Prefetches the holders and links only of those blocks that were not
+ * Handles a batch of pointers. Prefetches the holders and links only of blocks that were not
  * reached before, which are often few.
  */
 static void found(void *arg, const struct pointer *pointers, size_t cnt)

@@ -28,8 +28,8 @@ enum mark { MARK_DEFINITE, MARK_INDIRECT, MARK_POSSIBLE, MARK_REACHABLE, MARK_CN
 struct marks {
 	uint8_t *kinds; /* kind of each block, an enum mark */
 	/*
-	 * Holder of each block: the index of a block; with the flag MARKS_SLOT, an index into
-	 * `slots`; or NO_BLOCK if there is no holder.
+	 * Holder of each block: index of a block; with the flag MARKS_SLOT, an index into `slots`;
+	 * or NO_BLOCK if there is none.
 	 */
 	uint32_t *holders;
 	/*

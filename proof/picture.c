@@ -20,8 +20,8 @@ struct picture_taker {
 	struct tracer *tracer;
 	bool is_busy;
 	/*
-	 * eventfd that is signalled when the watched process has stopped at its exit, -1 if no
-	 * process is watched
+	 * eventfd, signalled when the watched process has stopped at its exit, -1 if none is
+	 * watched
 	 */
 	int end_fd;
 	pid_t watched; /* pid of the process whose end is watched, 0 if there is none */
@@ -95,9 +95,7 @@ static bool is_traced(pid_t pid)
 	return !proc_read(pid, "status", &status) && proc_status_number(status, "TracerPid") > 0;
 }
 
-/*
- * Reads the kernel's memory figures for a process. All are 0 if the process has no memory any more.
- */
+/* Reads the kernel's memory figures for a process; all 0 if it has no memory any more. */
 static struct memory_use memory_use_of(pid_t pid)
 {
 	static const char *const fields[] = {"RssAnon", "RssFile", "RssShmem", "VmSwap"};
@@ -115,8 +113,8 @@ static struct memory_use memory_use_of(pid_t pid)
 }
 
 /*
- * Adds the registers of the threads that have ended to those of the thread that is stopped at the
- * exit of the watched process.
+ * Adds the registers of ended threads to those of the thread that is stopped at the exit of the
+ * watched process.
  */
 static int take_ended(struct picture_taker *taker, struct thread_states *states)
 {

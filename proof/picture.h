@@ -41,7 +41,7 @@ struct picture {
 	struct live_memory live;
 	const struct memory *memory; /* points to live.memory once that is open; else NULL */
 	struct thread_states threads;
-	/* records of the threads, each made while the thread slept or was stopped */
+	/* records of the threads, each made while it slept or was stopped */
 	struct live_threads seen;
 	bool holds_process; /* true if threads are still stopped, or if a copy still exists */
 	struct picture_taker *taker;
@@ -73,9 +73,9 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
- * True if all memory read so far was unchanged since taken_ns. This is always so for a copy and for
- * a process stopped at its exit; in all other cases, it is so if no thread has run since taken_ns.
- * Call before picture__release().
+ * True if all memory read so far was unchanged since taken_ns: always for a copy and for a process
+ * stopped at its exit; otherwise if no thread has run since taken_ns. Call before
+ * picture__release().
  */
 bool picture__is_valid(struct picture *picture);
 

@@ -30,9 +30,9 @@
 #define MARGIN_NS 30000000ULL
 
 /*
- * Maximum number of picture takers. A taker can have only one process stopped or copied at a time,
- * so this is also the maximum number of processes with running threads that one report can prove.
- * The next report continues with the remaining processes.
+ * Maximum number of picture takers. Each can have only one process stopped or copied at a time, so
+ * this is also the maximum number of processes with running threads that one report can prove. The
+ * next report continues with the remaining processes.
  */
 #define TAKERS_MAX 4
 
@@ -42,11 +42,11 @@ struct definite {
 	/* true if the next picture is to wait for a running thread; see picture_taker__take() */
 	bool waits_for_runner;
 	/*
-	 * number of calls of proof__finish() since the last proof of the process, including the
-	 * call that made it
+	 * calls of proof__finish() since the last proof of the process, including the one that made
+	 * it
 	 */
 	unsigned int unseen;
-	uint64_t *addrs; /* addresses of the blocks that were definite in that proof, ascending */
+	uint64_t *addrs; /* addresses of the blocks definite in that proof, ascending */
 	size_t cnt;
 };
 
@@ -73,7 +73,7 @@ struct proof {
 	struct picture **pictures;
 	uint32_t *images; /* for each picture, the exec image number of its process */
 	size_t picture_cnt;
-	size_t asked_cnt; /* number of processes of which a picture was requested */
+	size_t asked_cnt; /* number of requested pictures */
 	bool wants_census;
 	struct definite *definite;
 	size_t definite_cnt;
@@ -92,7 +92,7 @@ struct finishing {
 	struct proof_facts facts;
 	struct heap_census census;
 	struct hanging_sums hanging;
-	/* number of reachable blocks of each site in the previous proof, NULL if there was none */
+	/* reachable blocks of each site in the previous proof, NULL if there was none */
 	uint64_t *before;
 	marking_stop_fn *stop;
 	void *arg;
@@ -181,9 +181,8 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 }
 
 /*
- * Takes a picture with a picture taker that is not busy. The first taker is reserved for the
- * watched process, if there is one. Returns -EAGAIN if all takers are busy, or the result of
- * picture_taker__take().
+ * Takes a picture with an idle picture taker. The first taker is reserved for the watched process,
+ * if there is one. Returns -EAGAIN if all takers are busy, or the result of picture_taker__take().
  */
 static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, uint64_t deadline_ns,
 			struct picture **ret)
@@ -209,9 +208,9 @@ static uint64_t judged_before_ns(const struct picture *picture)
 }
 
 /*
- * Returns the struct definite of a process, and adds it if there is none; NULL if memory runs out.
- * With several takers, the first picture of a process does not wait for a running thread: there may
- * be many processes, and waiting for each would take too long.
+ * Returns the struct definite of a process, and adds it if needed; NULL if memory runs out. With
+ * several takers, the first picture of a process does not wait for a running thread: with many
+ * processes, this would take too long.
  */
 static struct definite *definite_of(struct proof *proof, uint32_t image)
 {
@@ -273,8 +272,7 @@ static void add_to(struct reach_sum *sum, uint64_t bytes)
 }
 
 /*
- * True if the block at addr was definite in the previous proof, too; always true if `definite` is
- * NULL.
+ * True if the block at addr was definite in the previous proof; always true if `definite` is NULL.
  */
 static bool was_definite(const struct definite *definite, uint64_t addr)
 {
@@ -439,10 +437,7 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 	if (err)
 		return err;
 	seen.words = words;
-	/*
-	 * Release the lock, so that memleak's other threads can run: they do not use the data of
-	 * this proof.
-	 */
+	/* Let memleak's other threads run: they do not use the data of this proof. */
 	fair_lock_release();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
 	fair_lock_acquire();
@@ -561,7 +556,7 @@ static int keep_reachable(struct finishing *finishing)
 
 /*
  * Makes the proofs of all pictures. If a process may have changed its memory since its picture was
- * taken, this report has no proof of the process, but a later report may have one.
+ * taken, this report has no proof of it, but a later report may have one.
  */
 static int prove_heaps(struct finishing *finishing)
 {

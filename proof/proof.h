@@ -48,8 +48,8 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 		 uint64_t deadline_ns, uint64_t *ret_before_ns);
 
 /*
- * Returns the pid of the copy that proof__begin() has made of the process with this exec image
- * number; 0 if it has made none. proof__finish() ends the copy.
+ * Returns the pid of proof__begin()'s copy of the process with this exec image number; 0 if there
+ * is none. proof__finish() ends the copy.
  */
 pid_t proof__copy_of(const struct proof *proof, uint32_t image);
 

@@ -24,7 +24,7 @@
 #define TYPE_DICT 264
 #define DICT_KEYS 32
 
-/* Maximum number of entries of a class's dictionary to search. */
+/* Maximum entries of a class's dictionary to search. */
 #define ENTRIES_MAX 64U
 
 static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size_t len)
@@ -65,9 +65,7 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
 }
 
-/*
- * True if the file is a script that is neither part of the interpreter nor of an installed package.
- */
+/* True if the file is a script that is part of neither the interpreter nor an installed package. */
 static bool is_own(const char *path)
 {
 	size_t len = strlen(path);

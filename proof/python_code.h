@@ -29,26 +29,26 @@ struct python_code {
 	uint32_t distance;
 };
 
-/* Returns the kind of code that objects of this class have. */
+/* Returns the kind of code of this class's objects. */
 enum python_code_kind python_code_kind_of(const char *class);
 
 /*
- * Finds the code of an object. object: the first word_cnt words of the object. False if the object
- * has no code, if the code is beyond these words, or if `layout` is NULL.
+ * Finds the code of an object. object: its first word_cnt words. False if the object has no code,
+ * if the code is beyond these words, or if `layout` is NULL.
  */
 bool python_code_find(const struct python_layout *layout, enum python_code_kind kind,
 		      const uint64_t *object, size_t word_cnt, struct python_code *ret);
 
 /*
- * Reads a number that distinguishes the code object at addr from any later code object at this
- * address. False if there is no memory at addr, or if a part of the code object is not resident.
+ * Reads a number that distinguishes the code object at addr from any later one at this address.
+ * False if there is no memory at addr, or if a part of the code object is not resident.
  */
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret);
 
 /*
- * Reads the name of the function, the file and the line. False if the code object is gone, or if it
- * is not the program's own code.
+ * Reads the function name, file and line. False if the code object is gone, or if it is not the
+ * program's own code.
  */
 bool python_code_place(const struct memory *memory, const struct python_layout *layout,
 		       const struct python_code *code, struct python_place *ret);

@@ -24,18 +24,18 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Number of chunks that are counted between two checks of the clock. */
+/* Chunks to count between two checks of the clock. */
 #define CHUNKS_PER_LOOK 1024U
 
 /*
- * Number of bytes to read from each chunk: enough for the fields of a generator that say where it
- * is suspended.
+ * Bytes to read from each chunk: enough for the fields of a generator that say where it is
+ * suspended.
  */
 #define CHUNK_BYTES 192U
 
 /*
- * Maximum number of entries of each table, so that a hostile process cannot make the tables grow
- * without limit.
+ * Maximum entries of each table, so that a hostile process cannot make the tables grow without
+ * limit.
  */
 #define CLASSES_MAX 65536U
 #define REJECTED_MAX 65536U
@@ -66,8 +66,7 @@
 /*
  * A container is reported if it grew in at least RISES_MIN readings and in at least half of the
  * readings that found it, last grew at most LATELY readings ago, and never shrank. With less
- * growth, it may not be one container, but several temporary ones that had the same address one
- * after another.
+ * growth, it may be several temporary containers that had the same address one after another.
  */
 #define RISES_MIN 3U
 #define LATELY 2U
@@ -85,20 +84,20 @@ enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, 
 #define FLAG_DICT (1ULL << 29)
 
 /*
- * Offsets in a container object, in 8-byte words: of the number of items, and of the address of the
- * items. Both are 0 if objects of the class are no containers.
+ * Offsets of the number and the address of a container's items, in 8-byte words. Both are 0 if
+ * objects of the class are no containers.
  */
 struct places {
 	size_t cnt;
 	size_t items;
 };
 
-/* Counts the objects of one class, or those objects of one class that have the same code. */
+/* Counts the objects of one class, or those of the class that have the same code. */
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	struct places places;
 	enum python_code_kind code_kind;
-	uint32_t cookie; /* python_code_cookie() of the code that the objects have in common */
+	uint32_t cookie; /* python_code_cookie() of the objects' common code */
 	bool may_have_methods;
 	uint32_t distance; /* where most of the objects are suspended: see struct python_code */
 	uint64_t votes;    /* lead of `distance` in this reading (Boyer-Moore majority vote) */
@@ -112,9 +111,9 @@ struct container {
 	uint64_t items, first_items;
 	uint64_t first_ns;
 	unsigned int readings, rises;
-	unsigned int since_rise; /* number of readings since the container last grew */
+	unsigned int since_rise; /* readings since the container last grew */
 	bool has_shrunk;
-	bool is_searched; /* true if the container's name was searched for */
+	bool is_searched; /* true if its name was searched for */
 	struct python_named named;
 };
 
@@ -134,13 +133,12 @@ struct reading {
 	const struct memory *memory;
 	const struct python_layout *layout; /* NULL if lines cannot be read */
 	uint64_t now_ns;
-	/* struct container of each container found in this reading, keyed by its address */
-	struct hash_map containers;
+	struct hash_map containers; /* struct container, keyed by the object's address */
 	unsigned char *pool;
-	uint64_t next; /* end of the memory that was already searched for pools */
+	uint64_t next; /* end of the memory already searched for pools */
 	struct heap_reader chunks;
 	uint64_t chunk_cnt;
-	/* number of objects found in pools and in chunks of glibc's heap */
+	/* objects found in pools and in chunks of glibc's heap */
 	uint64_t pool_objects, chunk_objects;
 	uint64_t deadline_ns;     /* CLOCK_MONOTONIC */
 	uint64_t cpu_deadline_ns; /* COUNT_CLOCK */
@@ -204,8 +202,8 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 }
 
 /*
- * Returns the offsets, in the objects of a class, of the number of items and of the address of the
- * items. The items of a deque are in several blocks; the address is that of the last block.
+ * Returns the offsets of the number and the address of a container's items. The items of a deque
+ * are in several blocks; the address is that of the last block.
  */
 static struct places places_of(const char *name, uint64_t flags)
 {
@@ -217,7 +215,7 @@ static struct places places_of(const char *name, uint64_t flags)
 					: (struct places){.cnt = 3, .items = 5};
 }
 
-/* Reads the class whose type object is at addr. False if there is no type object. */
+/* Reads the class whose type object is at addr. False if there is none. */
 static bool read_class(const struct memory *memory, uint64_t addr, struct counted_class *ret)
 {
 	uint64_t words[TYPE_WORDS];
@@ -235,8 +233,8 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 }
 
 /*
- * Adds the class whose type object is at addr, and returns it. Returns NULL if there is no type
- * object, if a table is full, or if memory runs out.
+ * Adds and returns the class whose type object is at addr. NULL if there is no type object, if a
+ * table is full, or if memory runs out.
  */
 static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 {
@@ -272,9 +270,9 @@ static bool may_be_object(const uint64_t *object)
 }
 
 /*
- * Returns the class of the object in a block, NULL if the block has no object. *ret_object: first
- * word of the object. If the garbage collector tracks the object, a header of two words precedes
- * the object; two more words precede this header if the object has attributes.
+ * Returns the class of the object in a block, NULL if there is none. *ret_object: first word of the
+ * object. If the garbage collector tracks the object, a header of two words precedes it; two more
+ * words precede this header if the object has attributes.
  */
 static struct counted_class *find_class(struct reading *reading, const uint64_t *block,
 					size_t word_cnt, const uint64_t **ret_object)
@@ -300,8 +298,8 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 }
 
 /*
- * Returns the key in the table python_heap.codes for objects with this code. The key includes the
- * kind, because a function and the coroutines that it returned have the same code.
+ * Returns the key in python_heap.codes for objects with this code. The key includes the kind,
+ * because a function and the coroutines that it returned have the same code.
  */
 static uint64_t key_of_code(uint64_t code, enum python_code_kind kind)
 {
@@ -314,8 +312,8 @@ static uint64_t code_of_key(uint64_t key)
 }
 
 /*
- * Returns the element of python_heap.codes for the objects of a class that have this code, and adds
- * it if needed. NULL if the table is full or memory runs out.
+ * Returns the element of python_heap.codes for a class's objects with this code, and adds it if
+ * needed. NULL if the table is full or memory runs out.
  */
 static struct counted_class *class_of_code(struct python_heap *heap,
 					   const struct counted_class *class, uint64_t code)
@@ -390,8 +388,8 @@ static int add_container(struct reading *reading, uint64_t type, uint64_t addr, 
 }
 
 /*
- * Counts the object in a block, if there is one. block: first word_cnt words of the block; addr:
- * address of the block; bytes: size of the block; sum: a counter of objects to increment.
+ * Counts the object in a block, if there is one. block: first word_cnt words of the block; addr,
+ * bytes: its address and size; sum: a counter of objects to increment.
  */
 static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
 		      uint64_t addr, uint64_t *sum)
@@ -443,7 +441,7 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 }
 
 /*
- * Reads the pool at addr. False if there is no pool. Reads the header first, because most addresses
+ * Reads the pool at addr. False if there is none. Reads the header first, because most addresses
  * may have no pool.
  */
 static bool read_pool(struct reading *reading, uint64_t addr)
@@ -464,7 +462,7 @@ static bool is_late(const struct reading *reading)
 	       clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns;
 }
 
-/* Searches a run of pages for pools. A pool may begin in this run and end in the next run. */
+/* Searches a run of pages for pools. A pool that begins in this run may end in the next run. */
 static int visit_run(void *arg, uint64_t start, uint64_t end)
 {
 	struct reading *reading = arg;
@@ -512,8 +510,8 @@ static int read_chunks(struct reading *reading)
 	if (!err)
 		err = census_take(reading->memory, visit_chunk, reading, &census);
 	/*
-	 * Discard a reading in which an arena was skipped: otherwise the objects in this arena
-	 * would seem to be new in the next reading.
+	 * Discard a reading in which an arena was skipped: otherwise its objects would seem to be
+	 * new in the next reading.
 	 */
 	if (!err && census.skipped_cnt)
 		err = -EAGAIN;
@@ -560,8 +558,8 @@ static bool is_same_class(const struct reading *reading, uint64_t addr, struct c
 }
 
 /*
- * True if the code had objects in the previous or the first reading. Code without objects is
- * dropped from the table: otherwise programs that make code at run time would fill it.
+ * True if the code had objects in the previous or the first reading. Other code is dropped from the
+ * table: otherwise programs that make code at run time would fill it.
  */
 static bool has_objects(const struct reading *reading, uint64_t key, struct counted_class *class)
 {
@@ -611,10 +609,7 @@ static int begin_reading(const struct reading *reading)
 		heap->first_ns = reading->now_ns;
 	begin_counts(&heap->classes);
 	begin_counts(&heap->codes);
-	/*
-	 * Empty the table of rejected addresses, so that these are checked again: the memory there
-	 * may be resident now.
-	 */
+	/* Check the rejected addresses again: the memory there may be resident now. */
 	hash_map_deinit(&heap->rejected);
 	heap->rejected = (struct hash_map){0};
 	return err;
@@ -651,7 +646,7 @@ struct grown {
 	uint64_t key;
 };
 
-/* The growing classes with the highest results of rank(), in descending order of these results. */
+/* The growing classes with the highest results of rank(), in descending order. */
 struct ranking {
 	uint64_t (*rank)(const struct counted_class *class);
 	bool (*is_wanted)(const struct counted_class *class);
@@ -674,8 +669,8 @@ static void rank_class(struct ranking *ranking, struct grown grown)
 }
 
 /*
- * Adds to a ranking those classes of a table that grew since the first reading, and did not shrink
- * since the previous reading.
+ * Adds to a ranking the classes that grew since the first reading and did not shrink since the
+ * previous reading.
  */
 static void rank_classes(const struct hash_map *classes, struct ranking *ranking)
 {
@@ -719,9 +714,8 @@ static bool read_place(const struct reading *reading, const struct grown *grown,
 
 /*
  * Finds the class that grew by the most objects among the classes whose place is in the program's
- * own scripts, and reads its place. most: growth, in objects, of the class that grew most.
- * Considers only classes that grew by at least 1/OBJECTS_PER_PLACE of `most`. NULL if none is
- * found.
+ * own scripts, and reads its place; NULL if there is none. most: growth, in objects, of the class
+ * that grew most. Considers only classes that grew by at least 1/OBJECTS_PER_PLACE of `most`.
  */
 static const struct counted_class *find_place(const struct reading *reading, uint64_t most,
 					      struct python_place *ret)
@@ -752,9 +746,8 @@ static void list_class(const struct reading *reading, const struct counted_class
 }
 
 /*
- * Lists the classes that grew by the most bytes. Always lists the class that find_place() finds,
- * with its place. If this class is not among those that grew most, it replaces the last class of
- * the list.
+ * Lists the classes that grew by the most bytes, and the class that find_place() finds, with its
+ * place. If this class is not among those that grew most, it replaces the last class of the list.
  */
 static void list_classes(const struct reading *reading, struct python_growth *ret)
 {
@@ -791,8 +784,7 @@ static bool keeps_growing(const struct container *container)
 }
 
 /*
- * Finds the containers that keep growing, those that grew by the most items first. Returns their
- * number.
+ * Finds the containers that keep growing, sorted by added items, most first. Returns their number.
  */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
@@ -817,7 +809,6 @@ static size_t find_growing(const struct python_heap *heap,
 	return cnt;
 }
 
-/* Returns the deadline of the search for names. */
 static uint64_t name_deadline_ns(const struct reading *reading)
 {
 	uint64_t deadline_ns = clock_deadline_ns(NAME_NS);
@@ -825,7 +816,7 @@ static uint64_t name_deadline_ns(const struct reading *reading)
 	return deadline_ns < reading->deadline_ns ? deadline_ns : reading->deadline_ns;
 }
 
-/* Searches for the names of those containers for which no search was made before. */
+/* Searches for the names of the containers whose names were not searched for before. */
 static int name_containers(const struct reading *reading, struct container *const *containers,
 			   size_t cnt)
 {
@@ -848,7 +839,7 @@ static int name_containers(const struct reading *reading, struct container *cons
 	return err;
 }
 
-/* Returns the address of a container's items; 0 if this address cannot be read. */
+/* Returns the address of a container's items; 0 if it cannot be read. */
 static uint64_t items_of(const struct memory *memory, const struct container *container,
 			 const struct counted_class *class)
 {
@@ -860,14 +851,13 @@ static uint64_t items_of(const struct memory *memory, const struct container *co
 }
 
 /*
- * Number of 8-byte words to read from a set's table. Each item takes two words, of which the first
- * is its address.
+ * 8-byte words to read from a set's table. Each item takes two, of which the first is its address.
  */
 #define SET_WORDS 128U
 
 /*
- * True if a container is a set of weak references, such as the set in a WeakSet. Weak references
- * keep no object alive. Checks only the first items of the set.
+ * True if a container is a set of weak references, such as in a WeakSet. These keep no object
+ * alive. Checks only the first items of the set.
  */
 static bool is_weak(const struct reading *reading, const struct container *container)
 {
@@ -886,7 +876,7 @@ static bool is_weak(const struct reading *reading, const struct container *conta
 
 /*
  * Moves sets of weak references to the end, after containers that keep their items alive. One pass
- * is enough for two containers (PYTHON_CONTAINERS_MAX).
+ * suffices for two containers (PYTHON_CONTAINERS_MAX).
  */
 static void put_weak_last(const struct reading *reading, struct container *containers[], size_t cnt)
 {
@@ -925,10 +915,7 @@ static int list_containers(const struct reading *reading, struct python_growth *
 	return err;
 }
 
-/*
- * Moves the containers in `old`, which this incomplete reading did not find, to the table of
- * containers that it found. Empties `old`.
- */
+/* Moves all containers of `old`, which this incomplete reading did not find, to `found`. */
 static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -940,10 +927,7 @@ static void keep_containers(struct hash_map *old, struct hash_map *found)
 	*old = (struct hash_map){0};
 }
 
-/*
- * Replaces the counts of this reading by those of the previous reading. Returns the sum of the
- * restored counts.
- */
+/* Restores the counts of the previous reading. Returns their sum. */
 static uint64_t drop_counts(struct hash_map *classes)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -991,9 +975,9 @@ static int count_objects(struct reading *reading)
 }
 
 /*
- * Looks for code objects that were replaced by another code object at the same address. All objects
- * with the new code count as added since the first reading. Checks only code with enough objects to
- * be reported.
+ * Looks for code objects that were replaced by another one at the same address. All objects with
+ * the new code count as added since the first reading. Checks only code with enough objects to be
+ * reported.
  */
 static void check_codes(const struct reading *reading)
 {

@@ -15,15 +15,14 @@
 #define PYTHON_NAMED_MAX PYTHON_CONTAINERS_MAX
 
 /*
- * Maximum size in bytes of a mapping to search. In larger mappings, it would take too long to find
- * the pages that exist.
+ * Maximum bytes of a mapping to search. In larger ones, it would take too long to find the pages
+ * that exist.
  */
 #define PYTHON_MAPPING_BYTES_MAX (256ULL << 30)
 
 struct python_named {
-	uint64_t addr; /* address of the object */
-	/* result: the kind of name; PYTHON_UNNAMED if no name is found */
-	enum python_name named_by;
+	uint64_t addr;                /* address of the object */
+	enum python_name named_by;    /* result: kind of name, PYTHON_UNNAMED if none */
 	char name[PYTHON_TEXT_BYTES]; /* "" if no name is found */
 };
 

@@ -14,7 +14,7 @@
 struct python_pool {
 	uint64_t addr;
 	uint32_t block_bytes;
-	uint32_t block_cnt; /* number of blocks that were ever allocated; they come first */
+	uint32_t block_cnt; /* blocks that were ever allocated; they come first */
 	uint64_t free[PYTHON_POOL_BLOCKS / 64]; /* bit n is set if block n is free */
 };
 
@@ -25,8 +25,8 @@ struct python_pool {
 bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 
 /*
- * Parses only the header of a pool, and does not set ret->free. bytes: PYTHON_POOL_HEADER_BYTES
- * bytes of memory from addr on. False if there is no pool at addr.
+ * Like python_pool_parse(), but needs only PYTHON_POOL_HEADER_BYTES bytes, and does not set
+ * ret->free.
  */
 bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 

@@ -15,20 +15,20 @@
 #define WORD sizeof(uint64_t)
 #define PAIR (2 * WORD)
 
-/* Maximum number of pairs of name and value to search backwards. */
+/* Maximum pairs of name and value to search backwards. */
 #define PAIRS_MOST 2048
 
 /* Offset of tp_name in PyTypeObject. */
 #define TYPE_NAME_AT 24
 
-/* Number of 8-byte words to read from a PyHeapTypeObject, which begins with a PyTypeObject. */
+/* 8-byte words to read from a PyHeapTypeObject, which begins with a PyTypeObject. */
 #define TYPE_WORDS 160
 
 #define SHARED_KEYS_MOST 30
 
 /*
- * Number of bytes between the start of an object and the pointer, before the object, to its
- * attribute values: in Python 3.11, and in Python 3.12.
+ * Bytes between the start of an object and the pointer, before the object, to its attribute values:
+ * in Python 3.11, and in Python 3.12.
  */
 static const uint64_t values_before[] = {32, 24};
 

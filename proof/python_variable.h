@@ -19,7 +19,7 @@
 /* Writes "MODULE.VARIABLE". False if the pointer at slot is not the value of a variable. */
 bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES]);
 
-/* Writes the dictionary key of the value at slot. False if there is no key that is a name. */
+/* Writes the dictionary key of the value at slot. False if it has none that is a name. */
 bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES]);
 
 /*
@@ -30,8 +30,8 @@ bool python_is(const struct memory *memory, uint64_t object, const char *class);
 
 /*
  * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's attribute values,
- * which contains slot; holder: address of the pointer to this array, which is shortly before the
- * object. False if slot is not the value of an attribute.
+ * which contains slot; holder: address of the pointer to this array, shortly before the object.
+ * False if slot is not an attribute's value.
  */
 bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t values, uint64_t holder,
 		      char ret[2 * PYTHON_NAME_BYTES]);

@@ -43,10 +43,9 @@ int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, ui
 			bool is_ours);
 
 /*
- * Makes one system call. *ret: result of the system call, or its negative errno. *ret_child: pid of
- * the process that the call created, which is traced and about to stop; 0 if it created none.
- * Returns 0, or a negative errno if the call was not made: the thread is gone, or cannot make a
- * system call.
+ * Makes one system call. *ret: its result or negative errno. *ret_child: pid of the process that
+ * the call created, which is traced and about to stop; 0 if it created none. Returns 0, or a
+ * negative errno if the call was not made: the thread is gone, or cannot make a system call.
  */
 int remote_call(struct remote_caller *caller, long number, const uint64_t arguments[6], long *ret,
 		pid_t *ret_child);

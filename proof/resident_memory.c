@@ -25,8 +25,7 @@ bool resident_memory_has(const struct mapping *mapping)
 }
 
 /*
- * Reads up to len bytes, but not beyond the end of the page. Reads zeros if the page is not
- * resident.
+ * Reads up to len bytes, at most to the end of the page. Reads zeros if the page is not resident.
  */
 static ssize_t read_page(struct resident_memory *resident, uint64_t addr, char *buf, size_t len)
 {
@@ -44,8 +43,8 @@ static ssize_t read_page(struct resident_memory *resident, uint64_t addr, char *
 }
 
 /*
- * Returns the number of bytes, at most len, from addr up to the next page that is not resident, or
- * up to the end of the mapping.
+ * Returns the number of bytes, at most len, from addr to the next page that is not resident, or to
+ * the end of the mapping.
  */
 static size_t resident_len(struct resident_memory *resident, uint64_t addr, size_t len)
 {

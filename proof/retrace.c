@@ -48,7 +48,7 @@ struct piece {
 
 struct worker {
 	struct window window;
-	/* pointers that this worker has found, for each place and each kind of memory */
+	/* pointers that this worker has found, by place and kind of memory */
 	struct sight (*sights)[SIGHT_CNT];
 };
 
@@ -223,7 +223,7 @@ static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sigh
 	return true;
 }
 
-/* Adds a range of memory to the pieces to search. The range may span several mappings. */
+/* Adds a range of memory to search. It may span several mappings. */
 static int add_range(struct round *round, const struct root_range *range)
 {
 	const struct proc_maps *maps = &round->picture->memory->maps;
@@ -242,8 +242,8 @@ static int add_range(struct round *round, const struct root_range *range)
 }
 
 /*
- * Adds all written memory that is not executable to the pieces to search, both inside and outside
- * of blocks.
+ * Adds all written memory that is not executable to the memory to search, inside and outside of
+ * blocks.
  */
 static int add_memory(struct round *round)
 {
@@ -362,10 +362,7 @@ static struct retrace_way next_way(const struct round *round, struct retrace_pla
 	return place->ways[at];
 }
 
-/*
- * Checks the pointers to a place that were found. True if the way from the place to a root is now
- * known.
- */
+/* Checks the pointers found to a place. True if the way from the place to a root is now known. */
 static bool resolve(const struct round *round, struct retrace_place *place)
 {
 	const struct sight *global = &place->sights[SIGHT_VARIABLE];
@@ -403,8 +400,8 @@ static void resolve_all(const struct round *round)
 }
 
 /*
- * Adds the places where the search continues from existing places. Does this for the places with an
- * index of at least `first` and below `end`, unless their way to a root is known.
+ * Adds the places where the search continues from the places with an index of at least `first` and
+ * below `end`, unless their way to a root is known.
  */
 static int add_next(const struct round *round, struct retrace *retrace, size_t first, size_t end)
 {
@@ -423,9 +420,9 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * For each place for which no other holder was found, uses a slot in SIGHT_LAST memory, such as a
- * stack, as the holder. This comes last because stacks often have stale pointers, or copies of
- * pointers from elsewhere.
+ * Uses a slot in SIGHT_LAST memory, such as a stack, as the holder of each place without another
+ * holder. This comes last because stacks often have stale pointers, or copies of pointers from
+ * elsewhere.
  */
 static void resolve_by_stacks(const struct round *round)
 {

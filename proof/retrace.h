@@ -98,8 +98,8 @@ int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);
 
 /*
- * Returns a place from which the way to a root is known: that of `block` if possible, else that of
- * `slot`. Returns NULL if there is none.
+ * Returns a place with a known way to a root: that of `block` if possible, else that of `slot`;
+ * NULL if there is none.
  */
 const struct retrace_place *retrace_find(const struct retrace *retrace,
 					 const struct heap_block *block, uint64_t slot);

@@ -8,7 +8,7 @@
 #include "report/allocator_frames.h"
 #include "report/own.h"
 
-/* Maximum number of program headers per file; most files have about a dozen. */
+/* Maximum program headers per file; most files have about a dozen. */
 #define SEGMENTS_MAX 64
 
 const struct thread_state *root_thread(const struct heap_picture *picture,
@@ -24,8 +24,8 @@ const struct thread_state *root_thread(const struct heap_picture *picture,
 }
 
 /*
- * True if the data of a file extends beyond `end`, according to the file's ELF headers, which are
- * mapped at `begin`. Also true if these headers cannot be read.
+ * True if the data of a file extends beyond `end`, according to its ELF headers, which are mapped
+ * at `begin`, or if these cannot be read.
  */
 static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
 {

@@ -8,9 +8,7 @@
 
 #include "base/array.h"
 
-/*
- * Number of bytes below the stack pointer where leaf functions may have data (x86-64 ABI, 3.2.2).
- */
+/* Bytes below the stack pointer where leaf functions may have data (x86-64 ABI, 3.2.2). */
 #ifdef __x86_64__
 #define RED_ZONE 128
 #else
@@ -72,8 +70,8 @@ static bool is_guard(const struct mapping *mapping)
 }
 
 /*
- * True for the main thread's stack; and for any mapping directly above a guard mapping, because it
- * may be the stack of a thread.
+ * True for the main thread's stack, and for any mapping directly above a guard mapping: it may be
+ * the stack of a thread.
  */
 static bool may_be_stack(const struct proc_maps *maps, const struct mapping *mapping)
 {

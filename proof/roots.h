@@ -20,8 +20,8 @@ struct root_ranges {
 };
 
 /*
- * Appends a range, which must be above all earlier ranges. If the gap between it and the last range
- * is at most gap_bytes, extends the last range instead. Returns 0 or -ENOMEM.
+ * Appends a range, which must be above all earlier ones. If the gap below it is at most gap_bytes,
+ * extends the last range instead. Returns 0 or -ENOMEM.
  */
 int root_ranges_add(struct root_ranges *ranges, uint64_t start, uint64_t end, uint64_t gap_bytes);
 void root_ranges_deinit(struct root_ranges *ranges);

@@ -52,7 +52,7 @@ static void charge_owners(struct count *count, const struct heap_page *page, uin
 }
 
 /*
- * Counts a page of the heap, if it is resident. Skips pages of a file, such as the C library's data
+ * Counts a page of the heap, if it is resident. Skips pages of files, such as the C library's data
  * with the main arena: these count as memory of the file.
  */
 static void count_page(void *arg, const struct heap_page *page)
@@ -183,7 +183,7 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 
 /*
  * Counts the resident pages of an address range whose chunks are not known. Skips pages that are
- * only partly in the range, because they may have been counted as pages of a heap.
+ * only partly in the range: they may have been counted as pages of a heap.
  */
 static void count_unread(struct count *count, const struct heap_range *range)
 {
@@ -262,10 +262,9 @@ static void count_uninherited(struct count *count)
 }
 
 /*
- * Adds the resident bytes of each mapping, without those that were counted as pages of the heap, to
- * the sum for the kind of the mapping; to RSS_MAPPED if the mapping has pages of the heap. If more
- * pages of the heap were counted than the kernel reports as resident, subtracts the excess from
- * RSS_LIVE.
+ * Adds the resident bytes of each mapping, except those counted as pages of the heap, to the sum
+ * for the kind of the mapping; to RSS_MAPPED if the mapping has pages of the heap. If more pages of
+ * the heap were counted than the kernel reports as resident, subtracts the excess from RSS_LIVE.
  */
 static void count_rest(struct count *count)
 {
@@ -324,8 +323,8 @@ static size_t count_sites(const struct rss_blocks *blocks)
 }
 
 /*
- * Adds a site to the list of the sites that pin the most bytes, unless the list is full and all
- * sites in it pin at least as many bytes.
+ * Adds a site to the sites that pin the most bytes, unless the list is full of sites that pin at
+ * least as many.
  */
 static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t bytes)
 {
@@ -341,8 +340,8 @@ static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t byt
 }
 
 /*
- * True if the memory of the process can still be read. Without this check, a process that ended
- * during the count would seem to have no memory.
+ * True if the process's memory can still be read. Without this check, a process that ended during
+ * the count would seem to have no memory.
  */
 static bool is_alive(const struct count *count)
 {

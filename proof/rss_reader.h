@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the resident memory of a process by use. The heap is read by a helper process without
- * rights.
+ * Counts the resident memory of a process by use. A helper process without rights reads the heap.
  */
 #ifndef PROOF_RSS_READER_H
 #define PROOF_RSS_READER_H

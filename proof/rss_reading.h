@@ -14,9 +14,8 @@ struct rss_reading {
 	struct rss_pinners pinners;
 	struct python_growth python;
 	/*
-	 * For each element of python.containers, the index of the site of the block with the
-	 * container's items; HEAP_BLOCK_NO_SITE if unknown. The indexes come unchecked from the
-	 * helper.
+	 * Site index of the block with the items of each element of python.containers;
+	 * HEAP_BLOCK_NO_SITE if unknown. The indexes come unchecked from the helper.
 	 */
 	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Receives open files of a process, and replies with the resident memory of the process by use. */
+/* Receives open files of a process, and replies with its resident memory by use. */
 #include "proof/rss_server.h"
 
 #include <errno.h>
@@ -91,8 +91,8 @@ static void drop_blocks(struct rss_blocks *blocks)
 }
 
 /*
- * Forgets the counts of Python's objects if the previous reading was of another program, or used
- * another layout (e.g. none).
+ * Forgets the counts of Python's objects if the previous reading had another program or another
+ * layout (e.g. none).
  */
 static void set_program(struct rss_server *server, uint64_t program, uint32_t version)
 {
@@ -107,8 +107,8 @@ static void set_program(struct rss_server *server, uint64_t program, uint32_t ve
 }
 
 /*
- * Compares the address `key` with a block: 0 if the address is in the block, negative if it is
- * below, positive if it is above.
+ * Compares the address `key` with a block: 0 if it is in the block, negative if below, positive if
+ * above.
  */
 static int by_position(const void *key, const void *block)
 {
@@ -120,10 +120,7 @@ static int by_position(const void *key, const void *block)
 	return addr - at->addr >= at->size;
 }
 
-/*
- * Returns the site of the block that contains an address; HEAP_BLOCK_NO_SITE if there is no such
- * block.
- */
+/* Returns the site of the block that contains an address; HEAP_BLOCK_NO_SITE if there is none. */
 static uint32_t site_at(const struct rss_blocks *blocks, uint64_t addr)
 {
 	const struct heap_block *found = blocks->cnt ? bsearch(&addr, blocks->items, blocks->cnt,

@@ -183,8 +183,8 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end)
 }
 
 /*
- * Returns the end of the memory to read in one step: the end of the first block, or of a later
- * block if all blocks up to it are close together.
+ * Returns the end of the memory to read in one step: the end of the first block, or of a later one
+ * if all blocks up to it are close together.
  */
 static uint64_t run_end(const struct scan *scan, const uint32_t *blocks, size_t cnt)
 {

@@ -11,10 +11,7 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/*
- * SCAN_WINDOW_BYTES: maximum number of bytes per read. SCAN_BATCH: number of pointers that are
- * looked up together.
- */
+/* SCAN_WINDOW_BYTES: maximum bytes per read. SCAN_BATCH: number of pointers looked up together. */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 
@@ -65,10 +62,7 @@ void scan_deinit(struct scan *scan);
  * call, at the latest by scan_flush().
  */
 void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holder, size_t ahead);
-/*
- * Scans machine code, where pointers may be at any byte. The code must be root memory, and must not
- * contain blocks.
- */
+/* Scans machine code, where pointers may be at any byte. It must be root memory without blocks. */
 void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);
 void scan_flush(struct scan *scan);

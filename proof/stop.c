@@ -41,8 +41,8 @@ static bool is_stopped(const struct stop *stop, pid_t tid)
 }
 
 /*
- * True if the thread runs now, or has run since `before`, an earlier look at all threads, even if
- * it sleeps again now. before: NULL if there was no earlier look.
+ * True if the thread runs now, or has run since `before`, an earlier look at all threads (NULL if
+ * there was none), even if it sleeps again now.
  */
 static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
 {

@@ -12,8 +12,8 @@
 
 struct stop {
 	/*
-	 * Looks at threads with a BPF program. NULL if the kernel rejects the program: then all
-	 * threads are stopped, because sleeping threads cannot be recognised.
+	 * Looks at threads with a BPF program. NULL if the kernel rejects it: then all threads are
+	 * stopped, because sleeping threads cannot be recognised.
 	 */
 	struct thread_watch *watch;
 	pid_t pid;
@@ -23,11 +23,11 @@ struct stop {
 };
 
 /*
- * Stops all running threads. wants_one: true to wait up to a quarter of a second for a thread to
- * run if no thread runs. After success, no thread runs, and ret->stopped has the stopped threads;
- * it is empty if all threads were asleep. Returns 0, -EBUSY if another process traces the process,
- * -EAGAIN if threads come and go too fast, -ESRCH, -ETIMEDOUT, or another negative errno. Call
- * stop_end() and stop_deinit() even after a failure.
+ * Stops all running threads. wants_one: true to wait up to a quarter of a second for a running
+ * thread. After success, no thread runs, and ret->stopped has the stopped threads; it is empty if
+ * all threads were asleep. Returns 0, -EBUSY if another process traces the process, -EAGAIN if
+ * threads come and go too fast, -ESRCH, -ETIMEDOUT, or another negative errno. Call stop_end() and
+ * stop_deinit() even after a failure.
  */
 int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t deadline_ns,
 	       struct stop *ret);

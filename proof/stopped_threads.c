@@ -64,7 +64,7 @@ struct stopped_thread *stopped_threads_find(const struct stopped_threads *stoppe
 
 /*
  * Returns the result of stopped_threads_add() for a thread that cannot be traced: -EBUSY if another
- * process traces it; 0 if it is about to end, which is not an error.
+ * process traces it; 0 if it is about to end.
  */
 static int why_not(pid_t tid)
 {

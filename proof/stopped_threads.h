@@ -25,8 +25,7 @@ struct stopped_threads {
 	struct stopped_thread *items; /* threads, sorted by tid */
 	size_t cnt;
 	size_t cap;
-	/* CLOCK_MONOTONIC time of the first PTRACE_INTERRUPT, 0 if there was none */
-	uint64_t since_ns;
+	uint64_t since_ns; /* CLOCK_MONOTONIC time of the first PTRACE_INTERRUPT, 0 if none */
 };
 
 /* Blocks SIGCHLD in the tracer, so that it can wait for stops of threads. */
@@ -38,7 +37,7 @@ void stopped_threads_drain_signals(int fd);
 
 /*
  * Interrupts a thread, unless it was interrupted before. Does not wait until it stops. Returns 0,
- * also if the thread is about to end; -EBUSY if another process traces the thread; or -ENOMEM.
+ * also if the thread is about to end; -EBUSY if another process traces it; or -ENOMEM.
  */
 int stopped_threads_add(struct stopped_threads *stopped, pid_t tid);
 

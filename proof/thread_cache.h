@@ -19,11 +19,11 @@ struct thread_cache {
 	size_t bin_cnt;
 	/*
 	 * For each list: its length; or, if counts_room is set, the number of chunks that can still
-	 * be added to it.
+	 * be added.
 	 */
 	uint16_t counts[THREAD_CACHE_BINS_MAX];
 	bool counts_room;
-	/* For each list: address of the first chunk's data, 0 if the list is empty. */
+	/* For each list: address of the first chunk's data, 0 if empty. */
 	uint64_t firsts[THREAD_CACHE_BINS_MAX];
 	/* For each list: range of the sizes of its chunks. */
 	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX];
@@ -36,8 +36,8 @@ static inline bool thread_cache_has_size(uint64_t size)
 }
 
 /*
- * Reads the chunk at addr as a thread cache. size: size of the chunk. False if the chunk does not
- * look like a thread cache, or if all lists are empty: an empty cache cannot be recognised.
+ * Reads the chunk at addr as a thread cache. size: its size. False if the chunk does not look like
+ * a thread cache, or if all lists are empty: an empty cache cannot be recognised.
  */
 bool thread_cache_read(struct heap_reader *reader, uint64_t addr, uint64_t size,
 		       struct thread_cache *ret);

@@ -16,12 +16,12 @@
 #include "proof/arch.h"
 
 /*
- * Number of bytes per read: at least the size of the kernel's buffer, because a read returns only
- * whole records.
+ * Bytes per read: at least the size of the kernel's buffer, because a read returns only whole
+ * records.
  */
 #define PIECE_BYTES (64 * 1024)
 
-/* Maximum total size of the records of a process, in bytes. */
+/* Maximum bytes of the records of a process. */
 #define STORE_BYTES_MAX (1 << 30)
 
 /* Maximum number of tries if threads come and go. */
@@ -30,7 +30,7 @@
 struct thread_watch {
 	struct threads_bpf *skel;
 	int program;
-	int link; /* link of the iterator for the process `linked`; -1 if there is no link */
+	int link; /* link of the iterator for the process `linked`; -1 if none */
 	pid_t linked;
 };
 
@@ -82,9 +82,8 @@ void thread_watch__use_fd(struct thread_watch *watch, int fd)
 }
 
 /*
- * Creates the iterator for a process. Older kernels cannot restrict an iterator to one process. The
- * iterator then visits the threads of all processes, and the BPF program selects those of the
- * process.
+ * Creates the iterator for a process. Older kernels cannot restrict it to one process: it then
+ * visits all threads, and the BPF program selects those of the process.
  */
 static int link_process(struct thread_watch *watch, pid_t pid)
 {

@@ -17,9 +17,9 @@ int thread_watch__new(struct thread_watch **ret);
 void thread_watch__free(struct thread_watch *watch);
 
 /*
- * thread_watch__fd() returns the descriptor of the BPF program. A forked process needs only this
- * descriptor and may close all others. If this descriptor has another number in the forked process,
- * that process must call thread_watch__use_fd() with the new number.
+ * Returns the descriptor of the BPF program. A forked process needs only this descriptor and may
+ * close all others. If it has another number there, the process must call thread_watch__use_fd()
+ * with the new number.
  */
 int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);

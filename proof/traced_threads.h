@@ -10,8 +10,8 @@
 #include "proof/stopped_threads.h"
 
 /*
- * Looks at all threads of a process like thread_watch__look(), but treats threads that are not
- * stopped as running, and does not try again.
+ * Like thread_watch__look(), but treats threads that are not stopped as running, and does not try
+ * again.
  */
 int traced_threads_look(pid_t pid, const struct stopped_threads *stopped, bool with_vectors,
 			struct live_threads *ret);

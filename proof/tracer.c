@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak's side of the connection to the tracer: starts the tracer and sends requests to it. */
+/* Starts the tracer and sends requests to it. */
 #include "proof/tracer.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "proof/tracer_process.h"
 
 /*
- * Time in nanoseconds for which memleak waits for a reply beyond the deadline of the request: the
- * tracer may have to finish a stop first.
+ * Nanoseconds to wait for a reply beyond the deadline of the request: the tracer may have to finish
+ * a stop first.
  */
 #define GRACE_NS 5000000000ULL
 
@@ -50,7 +50,7 @@ static int start(struct tracer *tracer)
 }
 
 /*
- * Closes the connection. The tracer then restores everything, and ends. to_wait: true to wait for
+ * Closes the connection, so that the tracer restores everything and ends. to_wait: true to wait for
  * its end.
  */
 static void leave(struct tracer *tracer, bool to_wait)

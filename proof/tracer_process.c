@@ -37,12 +37,12 @@
 	 CAPABILITY(CAP_SYS_NICE))
 
 /*
- * Maximum time, in nanoseconds, to wait until the other threads of an exiting process have ended.
- * The kernel kills these threads, but threads that are busy in the kernel may take longer.
+ * Maximum wait, in nanoseconds, for the end of the other threads of an exiting process. The kernel
+ * kills these threads, but threads that are busy in the kernel may take longer.
  */
 #define OTHERS_END_NS 500000000ULL
 
-/* Maximum time in nanoseconds for which threads stay stopped while memleak reads their memory. */
+/* Maximum time in nanoseconds for which threads stay stopped while memory is read. */
 #define HOLD_NS 2000000000ULL
 
 /*
@@ -64,7 +64,7 @@ struct tracing {
 	struct stop stop;
 	bool has_stopped; /* true if threads of a process are stopped */
 	/*
-	 * true if threads are to be resumed, but some have not stopped yet and so cannot be resumed
+	 * true if threads are to be resumed, but some cannot be because they have not stopped yet
 	 */
 	bool resume_pending;
 	struct copy copy; /* current copy; its pid is 0 if there is none */
@@ -161,10 +161,9 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Used if no copy can be made, so that threads must stay stopped while memory is read. Reading
- * memory takes longer than copying, so this function also stops threads that wake up, until no
- * thread has run for a while (or QUIET_TRIES is reached). picture__is_valid() detects threads that
- * run later.
+ * Used if no copy can be made, so threads must stay stopped while memory is read. Reading takes
+ * longer than copying, so this function also stops threads that wake up, until no thread has run
+ * for a while (or QUIET_TRIES is reached). picture__is_valid() detects threads that run later.
  */
 static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 {

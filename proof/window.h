@@ -13,14 +13,11 @@
 
 struct window {
 	const struct memory *memory;
-	/*
-	 * the buffer; it has at least `cap` bytes and at least one page, and begins at a page
-	 * boundary
-	 */
+	/* the buffer: at least `cap` bytes and one page, at a page boundary */
 	unsigned char *pages;
 	const unsigned char *bytes; /* where the memory at `start` is in the buffer */
 	size_t cap;
-	uint64_t start; /* address range whose memory is in the buffer, initially empty */
+	uint64_t start; /* address range in the buffer, initially empty */
 	uint64_t end;
 	uint64_t read_bytes; /* total bytes read */
 	int err;             /* negative errno if no memory can be read any more, else 0 */

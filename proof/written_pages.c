@@ -150,8 +150,8 @@ uint64_t written_pages_zero_frame(void)
 }
 
 /*
- * True if this is the pagemap entry of the zero page. Entries of huge zero pages need no check:
- * they have the flag ENTRY_FILE, so they are skipped in private memory anyway.
+ * True for the pagemap entry of the zero page. Entries of huge zero pages need no check: they have
+ * the flag ENTRY_FILE, so they are skipped in private memory anyway.
  */
 static bool is_zero(const struct written_pages *pages, uint64_t entry)
 {
@@ -239,8 +239,8 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Visits the pages that exist in the in-memory file of a shared mapping, including pages that are
- * swapped out, and pages that are not in the page tables of the process.
+ * Visits the pages that exist in the in-memory file of a shared mapping, including those that are
+ * swapped out or not in the page tables of the process.
  */
 static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
 		      uint64_t start, uint64_t end)

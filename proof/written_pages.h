@@ -32,14 +32,13 @@ bool written_pages_scans(int pagemap_fd);
 
 /*
  * Returns the frame number of the shared zero page, which the kernel maps where a process has read
- * memory that was never written. Returns 0 if the number is unknown, e.g. without root rights.
+ * memory that was never written; 0 if unknown, e.g. without root rights.
  */
 uint64_t written_pages_zero_frame(void);
 
 /*
  * Returns the device number of the kernel's internal shared memory files (memfd, anonymous, System
- * V), 0 if unknown. Files on other devices must not be opened, because their file systems could
- * block.
+ * V), 0 if unknown. Files on other devices must not be opened: their file systems could block.
  */
 dev_t written_pages_kernel_dev(void);
 
@@ -51,10 +50,10 @@ dev_t written_pages_kernel_dev(void);
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end);
 
 /*
- * Visits the pages of a shared mapping that exist in the mapped file, if the file is on the device
- * of written_pages_kernel_dev() and can be opened. Otherwise, visits the pages that the process has
- * touched, or no pages if the mapping is read-only. The order of pages and the return values are
- * those of written_pages_of_memory().
+ * Visits the pages of a shared mapping that exist in the mapped file, if it is on the device of
+ * written_pages_kernel_dev() and can be opened. Otherwise, visits the pages that the process has
+ * touched, or none if the mapping is read-only. Order and return values are those of
+ * written_pages_of_memory().
  */
 int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
 			  uint64_t start, uint64_t end);
