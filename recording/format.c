@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The format of recordings: the header, the compressed chunks with checksums, and the conversion of
- * snapshots, sites and summaries to arrays of 64-bit words and back.
+ * The format of recordings: header, compressed chunks with checksums, and conversion of snapshots,
+ * sites and summaries to 64-bit words and back.
  */
 #include "recording/format.h"
 
@@ -48,8 +48,8 @@ struct recording_header recording_header_now(unsigned int flags)
 	};
 
 	/*
-	 * Without a random run id, use 0. All recordings with the id 0 seem to be of the same run,
-	 * so a comparison of two of them may match sites that are not the same.
+	 * Without a random run id, use 0. All recordings with this id seem to be of the same run,
+	 * so comparing two of them may match different sites.
 	 */
 	if (getrandom(header.run, sizeof(header.run), GRND_NONBLOCK) < 0)
 		memset(header.run, 0, sizeof(header.run));
@@ -114,10 +114,7 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 	return 0;
 }
 
-/*
- * Inflates the data of a chunk. Returns false if they are damaged, or do not inflate to exactly
- * `len` bytes.
- */
+/* Inflates a chunk. Returns false if it is damaged, or does not inflate to exactly `len` bytes. */
 static bool inflate_all(const uint8_t *packed, size_t packed_len, uint8_t *bytes, size_t len)
 {
 	uLongf inflated = len;
@@ -353,10 +350,7 @@ static void kernel_from(const uint64_t *word, struct snapshot *snap)
 	snap->kernel_memory_before.vmalloc = *word++;
 }
 
-/*
- * The purpose for which a snapshot was taken: a report, the final report, or none (between
- * reports).
- */
+/* The purpose of a snapshot: a report, the final report, or none (between reports). */
 enum { ROLE_REPORT, ROLE_FINAL, ROLE_BETWEEN };
 
 void recording_snapshot_words(const struct recording_header *header, const struct snapshot *snap,

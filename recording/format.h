@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file format that recorder and reader share. Private to recording/. */
+/* The file format of recordings. Private to recording/. */
 #ifndef RECORDING_FORMAT_H
 #define RECORDING_FORMAT_H
 
@@ -9,7 +9,7 @@
 #include "report/snapshot.h"
 
 #define RECORDING_VERSION 15
-/* For each kind of data, the first version of the format that has it. */
+/* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
@@ -28,13 +28,12 @@
 #define RECORDING_WITH_PLACES 14    /* lines that create the objects of a Python class */
 #define RECORDING_WITH_ALLOCATOR 14 /* Python's allocator even if no class grows */
 #define RECORDING_WITH_BIRTHS 14    /* blocks by time of allocation, RECLAIM_UNKNOWN */
-#define RECORDING_WITH_UNCOUNTED 15 /* number of Python objects that were not counted in time */
+#define RECORDING_WITH_UNCOUNTED 15 /* number of Python objects not counted in time */
 #define RECORDING_WITH_ADDERS 15    /* script lines that add items to Python containers */
 
 /*
- * Entries of the section "python" have a kind. This is the kind of the entry with Python's
- * allocator and the number of uncounted objects. Lower kinds are those of containers (enum
- * python_name) and of classes (PYTHON_NAME_CNT).
+ * Kind of the entry of the section "python" with Python's allocator and the number of uncounted
+ * objects. Lower kinds are those of containers (enum python_name) and of classes (PYTHON_NAME_CNT).
  */
 #define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
 #define RUN_ID_BYTES 16
@@ -57,7 +56,7 @@ struct recording_header recording_header_now(unsigned int flags);
 void recording_header_put(const struct recording_header *header, uint8_t *bytes);
 /*
  * Parses a header. Returns 0, -ENOEXEC if the file is no recording or its header is damaged, or
- * -ENOTSUP if a newer version of memleak has written it.
+ * -ENOTSUP if it was written by a newer version of memleak.
  */
 int recording_header_take(const uint8_t *bytes, struct recording_header *ret);
 
@@ -67,8 +66,8 @@ int recording_header_take(const uint8_t *bytes, struct recording_header *ret);
  */
 int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret_len);
 /*
- * Reads the next chunk and inflates its data, which the caller must free. Returns 1 if there is a
- * chunk, 0 at the end of the file, -EBADMSG if the chunk is truncated or damaged, -ENOMEM or -EIO.
+ * Reads and inflates the next chunk, which the caller must free. Returns 1 on success, 0 at the end
+ * of the file, -EBADMSG if the chunk is truncated or damaged, -ENOMEM or -EIO.
  */
 int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 
@@ -80,7 +79,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_STOPPED 16U
 #define RECORDING_TALLY_TRACED_CHILDREN 32U
 
-/* Number of 64-bit words for each part of the fields of fixed size in a snapshot. */
+/* Number of 64-bit words for each part of a snapshot's fields of fixed size. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -95,17 +94,14 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Converts words back to the proof of a snapshot. Returns false if the snapshot has no proof. */
+/* Converts words back to a proof. Returns false if the snapshot has none. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* Converts words back to the census of a snapshot. Returns false if the snapshot has no census. */
+/* Converts words back to a census. Returns false if the snapshot has none. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 
-/*
- * Indices of the 64-bit words that describe the state of a site. All words are 0 while the site is
- * in no snapshot.
- */
+/* Indices of the words of a site's state. All words are 0 while the site is in no snapshot. */
 enum {
 	SITE_PRESENT,
 	SITE_BYTES,
@@ -127,8 +123,8 @@ enum {
 	SITE_CACHE,
 	SITE_MARKS,
 	/*
-	 * three words for each age class: bytes, count, and count of blocks that were in the
-	 * previous snapshot
+	 * three words for each age class: bytes, count, and count of blocks in the previous
+	 * snapshot
 	 */
 	SITE_AGES,
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
@@ -147,23 +143,22 @@ enum {
 };
 
 /*
- * Convert the state of a site to its words and back, except for words that are numbers of strings:
- * the caller converts these.
+ * Convert the state of a site to its words and back, except for numbers of strings: the caller
+ * converts these.
  */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 
 /*
- * Number of 64-bit words that store the `births` of a site: for each class of allocation times, the
- * bytes and the number of the blocks.
+ * Number of words for the `births` of a site: bytes and count for each class of allocation times.
  */
 #define BIRTH_WORDS (2 * AGE_CLASS_CNT)
 
 void recording_birth_words(const struct ages *births, uint64_t *words);
 void recording_births_from(const uint64_t *words, struct ages *births);
 /*
- * Adapts a site's classes of `births` when the list of earlier times changes from `before` to
- * `now`. The classes are defined by these times.
+ * Converts a site's `births` when the earlier times that define its classes change from `before` to
+ * `now`.
  */
 void recording_births_move(struct ages *births, const struct moments *before,
 			   const struct moments *now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state of a recording that is being read. Private to recording.c and reader_*.c. Functions
- * that read from a chunk return 0, -EBADMSG, -EFBIG or -ENOMEM. Whatever the file contains, the
- * state stays valid and its memory limited, even after a failure.
+ * that read from a chunk return 0, -EBADMSG, -EFBIG or -ENOMEM. Whatever the file contains, and
+ * even after a failure, the state stays valid and its memory limited.
  */
 #ifndef RECORDING_READER_H
 #define RECORDING_READER_H
@@ -12,31 +12,28 @@
 #include "report/symbol_backend.h"
 
 /*
- * Memory budget in bytes, for all data kept of a recording (sites, names, blocks) plus one
- * snapshot, whatever the file contains.
+ * Memory budget in bytes for the kept data of a recording (sites, names, blocks) plus one snapshot,
+ * whatever the file contains.
  */
 #ifndef RECORDING_MEMORY_MAX
 #define RECORDING_MEMORY_MAX (2ULL << 30)
 #endif
 
-/* Maximum number of frames of a stack. No recorder writes longer stacks. */
+/* Maximum frames of a stack. No recorder writes longer stacks. */
 #define FRAMES_MAX 512
 
 struct read_process {
 	struct process process;
-	/* 64-bit words of the process's latest summary; NULL if there was none */
-	uint64_t *summary;
+	uint64_t *summary; /* words of the process's latest summary; NULL if there was none */
 };
 
 struct read_site {
-	/* constant part of the site; its `frames` belong to this structure */
-	struct site fixed;
+	struct site fixed;                     /* constant part of the site; owns its `frames` */
 	const struct sym_location **locations; /* location of each frame; NULL if not known */
 	uint64_t words[SITE_WORDS];
 	/* number of the snapshot at which the site last disappeared; 0 if it never disappeared */
 	uint64_t absent_since;
-	/* the site's blocks; their field age_ns has the time of allocation */
-	struct block *blocks;
+	struct block *blocks; /* the site's blocks; age_ns has the time of allocation */
 	size_t block_cnt;
 	struct ages *births; /* blocks by time of allocation; NULL if not recorded */
 };
@@ -49,7 +46,7 @@ struct read_peak_site {
 /* The chain of holders of a site's blocks in the current snapshot. */
 struct read_chain {
 	size_t site;
-	/* the holders; their field `site` is filled in from `sites` when the snapshot is made */
+	/* holders; their field `site` is filled in from `sites` when the snapshot is made */
 	struct holder *holders;
 	/* Number of each holder's site, plus 1; 0 if the holder has no site. */
 	size_t *sites;
@@ -60,12 +57,12 @@ struct recording {
 	FILE *file;
 	struct recording_header header;
 	struct symbol_backend symbols;
-	size_t memory_left; /* part of the memory budget that is left, in bytes */
-	/* number of snapshots that were read, including one that is being read */
+	size_t memory_left; /* bytes left of the memory budget */
+	/* snapshots read, including one that is being read */
 	uint64_t snapshots;
 	bool ended;
 	bool begun;
-	uint64_t *words; /* 64-bit words with the fields of fixed size of the current snapshot */
+	uint64_t *words; /* fields of fixed size of the current snapshot */
 
 	/* In `strings`, `locations` and `processes`, the item with number N is at index N - 1. */
 	char **strings;
@@ -104,7 +101,7 @@ struct recording {
 	const struct sym_location **frame_locations; /* location of each element of `frames` */
 };
 
-/* Takes cnt * item_bytes bytes from the memory budget. Returns false if too little is left. */
+/* Takes cnt * item_bytes bytes from the memory budget. False if too little is left. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);
@@ -114,8 +111,8 @@ void recording_free_names(struct recording *recording);
 
 /*
  * Return the item with a given number; NULL if the number is 0 or invalid. The functions with
- * "take" in their names read the number from the chunk. If it is invalid, they make the reading of
- * the chunk fail.
+ * "take" in their names read the number from the chunk, whose reading fails if the number is
+ * invalid.
  */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
@@ -134,8 +131,8 @@ void recording_free_sites(struct recording *recording);
 int recording_take_chain(struct recording *recording, struct byte_reader *from);
 void recording_free_chains(struct recording *recording);
 /*
- * Sets the holders of the sites of a snapshot. index[N] is the position of the site with number N
- * in the snapshot; SIZE_MAX if the snapshot does not have this site.
+ * Sets the holders of the sites of a snapshot. index[N] is the position in the snapshot of the site
+ * with number N; SIZE_MAX if the snapshot does not have it.
  */
 void recording_give_chains(struct recording *recording, struct snapshot *snap, const size_t *index);
 
@@ -151,10 +148,7 @@ void recording_free_births(struct recording *recording, struct read_site *site);
 
 /* True if the memory budget suffices for a snapshot of the current state. */
 bool recording_has_room(const struct recording *recording);
-/*
- * Makes a snapshot of the current state, which the latest chunk has changed. Returns 0 or a
- * negative errno.
- */
+/* Makes a snapshot of the current state. Returns 0 or a negative errno. */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

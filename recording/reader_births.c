@@ -9,10 +9,7 @@
 #include "recording/reader.h"
 
 #define BIRTHS_BYTES_MIN 2
-/*
- * Bytes that a site's births take from the memory budget: for the current state, and for a copy in
- * the snapshot
- */
+/* Bytes of the memory budget for a site's births: the current state, and a copy in the snapshot */
 #define BIRTHS_MEMORY (2 * sizeof(struct ages))
 
 void recording_free_births(struct recording *recording, struct read_site *site)
@@ -64,8 +61,8 @@ static int take_site(struct recording *recording, struct byte_reader *from, stru
 }
 
 /*
- * Replaces the list of earlier times by `now`. Adapts the classes of the births of all sites; drops
- * the births of sites that are not in the snapshot.
+ * Replaces the earlier times by `now`, and converts the births of all sites. Drops the births of
+ * sites that are not in the snapshot.
  */
 static void move_all(struct recording *recording, const struct moments *now)
 {

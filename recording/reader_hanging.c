@@ -8,8 +8,8 @@
 #include "recording/reader.h"
 
 /*
- * Bytes that a sum takes from the memory budget: for its entry in the array, which may be half
- * empty, and for its copy in the snapshot.
+ * Bytes of the memory budget per sum: its entry in the array, which may be half empty, and its copy
+ * in the snapshot.
  */
 #define SUM_MEMORY (3 * sizeof(struct hanging_sum))
 

@@ -7,10 +7,7 @@
 #include "recording/reader.h"
 
 #define LINK_BYTES_MIN 2
-/*
- * Bytes that a holder takes from the memory budget: for its entry in the chain, and for its copy in
- * the snapshot.
- */
+/* Bytes of the memory budget per holder: its entry in the chain, and its copy in the snapshot. */
 #define LINK_MEMORY (2 * sizeof(struct holder) + sizeof(size_t))
 
 static void take_link(const struct recording *recording, struct byte_reader *from,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the strings, locations and processes of a recording, which stay in memory until the
- * recording is closed.
+ * Reads strings, locations and processes, which stay in memory until the recording is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static void take_frame(const struct recording *recording, struct byte_reader *fr
 	ret->inlined = bytes_take_below(from, 2);
 }
 
-/* Allocates a location and its frames in one block of memory. Reads the frames. */
+/* Reads a location and its frames into one block of memory. */
 static int make_location(struct recording *recording, struct byte_reader *from,
 			 const struct sym_location *head, struct sym_location **ret)
 {
@@ -119,8 +118,8 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 }
 
 /*
- * Reads a process. Takes memory from the budget for the process, a summary, a tally, and a copy of
- * the process in a snapshot.
+ * Reads a process. Takes memory from the budget for it, a summary, a tally, and its copy in a
+ * snapshot.
  */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {

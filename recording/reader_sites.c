@@ -50,7 +50,7 @@ static int take_frames(struct recording *recording, struct byte_reader *from, si
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Finds a site by its number. If the number is the lowest that is not in use, adds a site. */
+/* Finds a site by its number. If the number is the lowest unused one, adds a site. */
 static int find_or_add(struct recording *recording, uint64_t number, struct read_site **ret)
 {
 	if (number == recording->site_cnt) {

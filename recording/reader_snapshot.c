@@ -9,7 +9,7 @@
 #include "recording/recording.h"
 #include "report/snapshot_own.h"
 
-/* A snapshot that is being made, and where to store the location of its next frame. */
+/* A snapshot that is being made, and where its next frame's location is stored. */
 struct maker {
 	size_t *index; /* for each site number: position of the site in the snapshot, or SIZE_MAX */
 	struct recording *recording;
@@ -73,7 +73,7 @@ static struct room room_of(const struct recording *recording)
 bool recording_has_room(const struct recording *recording)
 {
 	struct room room = room_of(recording);
-	/* The snapshot has a copy of the peak, so the sites of the peak count twice. */
+	/* The snapshot has a copy of the peak, so its sites count twice. */
 	uint64_t bytes = (room.site_cnt + 2 * recording->peak_site_cnt) * sizeof(struct site) +
 			 room.block_cnt * sizeof(struct block) +
 			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));

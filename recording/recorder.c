@@ -15,7 +15,7 @@
 
 /*
  * Opens the file. A regular file becomes accessible by its owner only, even if it exists already:
- * recordings reveal the memory layout of processes. Returns the descriptor or a negative errno.
+ * recordings reveal memory layouts. Returns the descriptor or a negative errno.
  */
 static int open_for_owner(const char *path)
 {
@@ -86,8 +86,8 @@ void recorder__free(struct recorder *recorder)
 }
 
 /*
- * Returns the 64-bit words of the latest recorded summary of a process. If there is none, allocates
- * words that are all 0. Returns NULL if out of memory.
+ * Returns the words of a process's latest recorded summary; all 0 if there is none yet. NULL if out
+ * of memory.
  */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {

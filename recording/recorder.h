@@ -39,7 +39,7 @@ struct recorded_site {
 	uint64_t definition;  /* hash of the constant part of the site; 0 if not recorded yet */
 	uint64_t names;       /* hash of the frames' locations; 0 if not recorded yet */
 	uint64_t blocks_hash; /* hash of the blocks; 0 if not recorded yet */
-	/* number of the latest snapshot that had the site, either among its sites or in its peak */
+	/* number of the latest snapshot with the site among its sites or in its peak */
 	uint64_t last;
 	/* number of the snapshot at which names are looked up again; 0 if all names are known */
 	uint64_t retry_at;
@@ -50,8 +50,7 @@ struct recorded_site {
 	/* The fields from `site` on are for the snapshot that is being added. */
 	/* the site in this snapshot; NULL if it is neither among its sites nor in its peak */
 	const struct site *site;
-	/* true if the site is among the snapshot's sites, and not only in its peak */
-	bool present;
+	bool present; /* true if among the snapshot's sites, not only in its peak */
 	const struct block *blocks;
 	size_t block_cnt;
 };
@@ -64,16 +63,14 @@ struct recorder {
 	struct intern strings;
 	struct intern locations;
 	struct intern processes;
-	/* words of the latest summary of each process, indexed by the number of the process */
-	uint64_t **summaries;
+	uint64_t **summaries; /* words of each process's latest summary, by the process's number */
 	size_t summary_cnt;
 	size_t summary_cap;
-	/* states of sites, indexed by number; NULL for a number that is not in use */
-	struct recorded_site **sites;
+	struct recorded_site **sites; /* states of sites, by number; NULL for an unused number */
 	size_t site_cnt;
 	size_t site_cap;
-	struct hash_map by_id; /* the elements of `sites`, with the site's id as key */
-	/* words of the latest snapshot, followed by those of the snapshot that is being added */
+	struct hash_map by_id; /* elements of `sites`, keyed by site id */
+	/* words of the latest snapshot, then of the snapshot that is being added */
 	uint64_t *words;
 	/* list of earlier times of the latest snapshot, which define classes of births */
 	struct moments earlier;
@@ -82,15 +79,15 @@ struct recorder {
 };
 
 /*
- * Set *ret to the number of a string or process. Set it to 0 for NULL. If the string or process is
- * new, record it. Return 0 or -ENOMEM.
+ * Set *ret to the number of a string or process, 0 for NULL. Record the string or process if it is
+ * new. Return 0 or -ENOMEM.
  */
 int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret);
 int recorder_process(struct recorder *recorder, const struct process *process, uint64_t *ret);
 
 /*
- * Looks up and records the names of frames whose names are not known yet. If `all` is false, skips
- * sites for which the time of the next retry has not come. Returns 0 or a negative errno.
+ * Looks up and records names of frames that are not known yet. If `all` is false, skips sites for
+ * which the time of the next retry has not come. Returns 0 or a negative errno.
  */
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
 		       uint64_t deadline_ns);
@@ -109,8 +106,8 @@ int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap);
 void recorder_free_sites(struct recorder *recorder);
 
 /*
- * Records the chains of holders of the snapshot's sites. recorder_add_sites() must have been called
- * before. `symbols` may be NULL. Returns 0 or a negative errno.
+ * Records the chains of holders of the snapshot's sites. Call recorder_add_sites() first. `symbols`
+ * may be NULL. Returns 0 or a negative errno.
  */
 int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
 			 struct symbol_backend *symbols, uint64_t deadline_ns);
@@ -121,8 +118,8 @@ void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap
 int recorder_add_python(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_growths(struct recorder *recorder, const struct snapshot *snap);
 /*
- * Records blocks by time of allocation, for each site whose sums have changed. recorder_add_sites()
- * must have been called before. Returns 0 or -ENOMEM.
+ * Records blocks by time of allocation, for each site whose sums have changed. Call
+ * recorder_add_sites() first. Returns 0 or -ENOMEM.
  */
 int recorder_add_births(struct recorder *recorder, const struct snapshot *snap);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records blocks by time of allocation ("births"): the list of earlier times that define the
- * classes, and the changes of the classes of each site.
+ * Records blocks by time of allocation ("births"): the earlier times that define the classes, and
+ * the changes of each site's classes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "recording/recorder.h"
 
 /*
- * Records the snapshot's list of earlier times. A time that was in the previous list is recorded as
- * its number in that list, counted from 1; any other time as 0 and its value.
+ * Records the list of earlier times. A time that was in the previous list is recorded as its number
+ * in that list, counted from 1; any other time as 0 and its value.
  */
 static void put_moments(struct byte_buffer *bytes, const struct moments *before,
 			const struct moments *now)
@@ -29,8 +29,8 @@ static void put_moments(struct byte_buffer *bytes, const struct moments *before,
 }
 
 /*
- * Returns the classes of a site as recorded last. If there are none, allocates classes that are all
- * 0. Returns NULL if out of memory.
+ * Returns the classes of a site as recorded last; all 0 if there are none yet. NULL if out of
+ * memory.
  */
 static struct ages *births_of(struct recorded_site *entry)
 {
@@ -57,8 +57,8 @@ static int add_site(struct section_buffer *section, const struct moments *before
 	recording_birth_words(births, recorded);
 	recording_birth_words(latest, words);
 	/*
-	 * If nothing was recorded for this site yet, record its classes even if all of them are
-	 * empty: otherwise, readers would take them for unknown.
+	 * Record the first classes of a site even if all of them are empty: otherwise, readers
+	 * would take them for unknown.
 	 */
 	if (!is_new && !memcmp(recorded, words, sizeof(words)))
 		return 0;

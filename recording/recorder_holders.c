@@ -10,7 +10,7 @@
 #include "recording/recorder.h"
 #include "report/held_by.h"
 
-/* Returns the number of a site, plus 1. Returns 0 for NULL, or if the site was not recorded. */
+/* Returns the number of a site, plus 1; 0 for NULL, or if the site was not recorded. */
 static uint64_t site_number(const struct recorder *recorder, const struct site *site)
 {
 	const struct recorded_site *entry = site ? hash_map_get(&recorder->by_id, site->id) : NULL;

@@ -7,10 +7,7 @@
 #include "base/cleanup.h"
 #include "recording/recorder.h"
 
-/*
- * Sets *ret to the number of an item. If the item is new, adds its bytes to the section. Returns 0
- * or -ENOMEM.
- */
+/* Sets *ret to the number of an item. Adds a new item to the section. Returns 0 or -ENOMEM. */
 static int intern_in(struct intern *table, struct section_buffer *section, const void *bytes,
 		     size_t len, uint64_t *ret)
 {
@@ -135,7 +132,7 @@ static bool is_named(const struct sym_location *location)
 }
 
 /*
- * Determines at which snapshot the names of a site are looked up again. The intervals grow, because
+ * Sets the snapshot at which the names of a site are looked up again. The intervals grow, because
  * some code never gets a name.
  */
 static void retry_later(struct recorder *recorder, struct recorded_site *entry)

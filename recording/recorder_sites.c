@@ -14,15 +14,15 @@
 #include "report/trend.h"
 
 /*
- * Number of snapshots without a site after which its number may be reused. Readers reject a number
- * that is reused while reports still remember the old site.
+ * Snapshots without a site after which its number may be reused. Readers reject a number that is
+ * reused while reports still remember the old site.
  */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > HISTORY_POINTS_MAX, "numbers are free when reports have forgotten");
 
 /*
- * Advances *from to the lowest number that is not in use; all numbers below *from must be in use.
- * Returns 0 or -ENOMEM.
+ * Advances *from to the lowest unused number; all lower numbers than *from must be in use. Returns
+ * 0 or -ENOMEM.
  */
 static int free_number(struct recorder *recorder, size_t *from)
 {
@@ -88,8 +88,8 @@ static void put_definition(struct section_buffer *section, const struct recorded
 }
 
 /*
- * Records the constant part of a site if it is new or has changed. For example, it changes when
- * frames of its stack are resolved later.
+ * Records the constant part of a site if it is new or has changed, e.g. when frames of its stack
+ * are resolved later.
  */
 static int define(struct recorder *recorder, struct recorded_site *entry)
 {
@@ -254,7 +254,7 @@ int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
 	return err;
 }
 
-/* Records the peak if it has changed. The whole peak is recorded, and not only its changes. */
+/* Records the whole peak if it has changed. */
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_PEAK];

@@ -120,8 +120,8 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 }
 
 /*
- * Reads the changes of a snapshot's fields of fixed size. Rejects a snapshot whose time is before
- * that of the previous one.
+ * Reads the changes of the fields of fixed size. Rejects a snapshot whose time is before that of
+ * the previous one.
  */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
@@ -306,10 +306,7 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	return err || recording_has_room(recording) ? err : -EFBIG;
 }
 
-/*
- * Reads the next chunk, and applies its changes to the state. Returns what recording__next()
- * returns.
- */
+/* Reads and applies the next chunk. Returns what recording__next() returns. */
 static int read_chunk(struct recording *recording)
 {
 	cleanup_free uint8_t *bytes = NULL;

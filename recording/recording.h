@@ -74,8 +74,8 @@ int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
 
 /*
- * Truncates the file and writes the header. Must be called before the first snapshot is added.
- * Returns 0 or a negative errno.
+ * Truncates the file and writes the header. Call before the first recorder__add(). Returns 0 or a
+ * negative errno.
  */
 int recorder__begin(struct recorder *recorder);
 
@@ -91,7 +91,7 @@ struct recording;
 
 /*
  * Begins to read a recording, and takes ownership of `file`. Returns 0; -ENOEXEC if the file is no
- * recording; -ENOTSUP if a newer version of memleak has written it; -ESPIPE for a pipe, because
+ * recording; -ENOTSUP if it was written by a newer version of memleak; -ESPIPE for a pipe, because
  * recordings are read twice; or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
@@ -102,10 +102,10 @@ unsigned int recording__flags(const struct recording *recording);
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * Reads the next snapshot. The names of its frames are available until the next call. Returns 1 if
- * there is a snapshot, 0 at the end of the file, -EBADMSG if the rest of the file is truncated or
- * damaged, -EFBIG if the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error,
- * no more snapshots can be read.
+ * Reads the next snapshot. The names of its frames are available until the next call. Returns 1 on
+ * success, 0 at the end of the file, -EBADMSG if the rest of the file is truncated or damaged,
+ * -EFBIG if the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error, no more
+ * snapshots can be read.
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 
