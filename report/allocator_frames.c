@@ -136,10 +136,7 @@ static bool is_kernel_allocator(const char *symbol)
 	return false;
 }
 
-/*
- * Checks only the last function of the location. All other functions of the location are inlined
- * into it.
- */
+/* Checks only the last function of the location. All other functions are inlined into it. */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol = sym_outermost_symbol(location);

@@ -30,9 +30,8 @@
 #define SPREAD_MOST (1.0 / 16)
 
 /*
- * A call that is on the stacks of one or more sites. The call's function is the function at the
- * call's frame, which contains the return address. Gains are growth in bytes in the later part of
- * tracing.
+ * A call on the stacks of one or more sites. The call's function is the function at the call's
+ * frame, which contains the return address. Gains are growth in bytes in the later part of tracing.
  */
 struct call {
 	bool is_named; /* true if the name of the call's function is needed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up, for each call, all sites that have the call on their stacks. If the stacks of a leak are
- * too numerous for each of them to be judged alone, the sum over a call that they share shows the
- * leak. Calls are compared by their addresses, so names are not needed.
+ * Sums up, for each call, all sites that have the call on their stacks. If a leak has too many
+ * stacks to judge each of them alone, the sum over a call that they share shows the leak. Calls are
+ * compared by their addresses, so names are not needed.
  */
 #ifndef REPORT_CALLERS_H
 #define REPORT_CALLERS_H
@@ -63,7 +63,7 @@ bool callers_grow(const struct callers *callers, size_t sum);
 /*
  * Returns the bytes that a site or sum with the given history gained in the later part of tracing.
  * If only blocks older than a certain age were judged for the sum with index `sum`, counts only
- * blocks older than that age.
+ * those blocks.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

@@ -2,8 +2,8 @@
 /*
  * Finds functions that take memory in chunks of one size and hand it out to many callers, as
  * obstacks and memory pools do. The caller that happens to need a new chunk says little about a
- * leak, so a chunk pool is judged as a whole. Such functions are found by their behaviour. Their
- * names are used only to exclude functions of allocators and of libraries.
+ * leak, so a chunk pool is judged as a whole. Such functions are found by their behaviour; names
+ * are used only to exclude functions of allocators and libraries.
  */
 #ifndef REPORT_CHUNK_POOLS_H
 #define REPORT_CHUNK_POOLS_H

@@ -19,8 +19,8 @@ struct joined_site {
 
 /*
  * Joins cnt sites into *ret, which is to be freed. A joined site takes the place of the first of
- * its sites; the order of the sites is otherwise unchanged. Kernel sites, and sites whose holders
- * are known, are not joined: a sum cannot show their details. Returns 0 or -ENOMEM.
+ * its sites; the order is otherwise unchanged. Kernel sites, and sites whose holders are known, are
+ * not joined: a sum cannot show their details. Returns 0 or -ENOMEM.
  */
 int depths_join(const struct report_site *const *sites, size_t cnt, size_t *ret_cnt,
 		struct joined_site **ret);

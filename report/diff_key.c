@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Methods of identifying a frame. The key contains a letter for the method, so that frames that
- * were identified by different methods never match.
+ * Methods of identifying a frame. The key contains the method's letter, so that frames identified
+ * by different methods never match.
  */
 enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_LINE = 'l', BY_NAMES = 'n' };
 

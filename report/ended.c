@@ -50,9 +50,8 @@ int ended_leave_out(struct snapshot_view *view)
 }
 
 /*
- * Inserts a process into list->named, if it held more memory than one of the processes there or if
- * the list is not full. A full list drops the process that held least memory. Takes ownership of
- * the name.
+ * Inserts a process into list->named. A full list keeps the processes that held most memory. Takes
+ * ownership of the name.
  */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {

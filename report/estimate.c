@@ -36,8 +36,8 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 
 /*
  * A mapping that is unmapped in part becomes several blocks, each with the sampled_size of the
- * whole mapping. Either all of these blocks were sampled, or none. The variance that is computed
- * for their sum is exact until one of them is freed, and too large afterwards.
+ * whole mapping. Either all of these blocks were sampled, or none. The variance computed for their
+ * sum is exact until one of them is freed, and too large afterwards.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)

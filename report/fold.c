@@ -78,10 +78,9 @@ static bool is_of_standard_library(const char *symbol)
 }
 
 /*
- * True for a function of the language's standard library that may be folded. This requires that a
- * function of the program's own scripts is blamed, and that the walk has passed another script
- * function further in: the innermost script function is not folded, because it shows what is
- * allocated.
+ * True for a function of the language's standard library that may be folded: a function of the
+ * program's own scripts is blamed, and the walk has passed another script function further in. The
+ * innermost script function is not folded, because it shows what is allocated.
  */
 static bool is_of_language(const struct fold *fold, const struct spot *spot)
 {
@@ -292,8 +291,8 @@ size_t fold_start(const struct report_site *shown)
 }
 
 /*
- * Counts a function of an interpreter in fold->spared. True if it is one of the innermost functions
- * of the interpreter, which are not folded: see SPARED.
+ * Counts a function of an interpreter in fold->spared. True if it is one of the interpreter's
+ * innermost functions, which are not folded: see SPARED.
  */
 static bool is_spared(struct fold *fold, const char *inside)
 {

@@ -33,7 +33,7 @@
  */
 #define PENDING_BYTES (1U << 20)
 #define PENDING_FRACTION 0.01
-/* A part counts as level from the point on at which it has reached this fraction of its rise. */
+/* A part counts as level once it has reached this fraction of its rise. */
 #define MOST_OF_RISE 0.9
 /* Maximum fall during a rise, as a fraction of the rise. */
 #define MOST_FALLEN 0.125

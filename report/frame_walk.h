@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Walks over the functions of a stack, from the outermost function to the one that called the
- * allocator. Visits inlined functions and functions without names as well.
+ * allocator. Includes inlined functions and functions without names.
  */
 #ifndef REPORT_FRAME_WALK_H
 #define REPORT_FRAME_WALK_H

@@ -23,9 +23,9 @@ struct funnels {
 /*
  * Finds the funnels among all sites of a report, which shared_frames_sort() has sorted. The sites
  * must outlive the funnels. Callers whose memory grows, in one site or in their sum, do not count
- * towards the minimum number of callers. A function that keeps memory itself is no funnel. A
- * function is assumed to keep memory if most of its callers grow, or if it grows and its growth is
- * spread over many callers. `callers` may be NULL. Returns 0 or -ENOMEM.
+ * towards the minimum number of callers. A function is no funnel if it seems to keep memory itself:
+ * if most of its callers grow, or if it grows and its growth is spread over many callers. `callers`
+ * may be NULL. Returns 0 or -ENOMEM.
  */
 int funnels_init(const struct candidate *const *sites, size_t cnt, const struct callers *callers,
 		 struct funnels *ret);

@@ -35,12 +35,12 @@ struct memory_use {
 	uint64_t swapped;
 };
 
-/* Sums over the processes that were examined. */
+/* Sums over the examined processes. */
 struct heap_census {
 	uint64_t processes;
 	uint64_t without_heap; /* number of examined processes that have no glibc heap */
 	struct reach_sum classes[HEAP_CLASSES][HEAP_USE_CNT];
-	/* Bytes that were requested for the chunks of tracked blocks; at most their usable size. */
+	/* Bytes requested for the chunks of tracked blocks; at most their usable size. */
 	uint64_t requested_bytes;
 	/* Tracked blocks that were found in none of the parsed heaps. */
 	struct reach_sum elsewhere;

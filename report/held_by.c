@@ -151,8 +151,8 @@ char *held_by_words(const struct site *site, const struct holder *holder,
 }
 
 /*
- * Returns the location of the function that is blamed for a site, and sets *ret_function to the
- * function's index there. Returns NULL if `named` does not have the site.
+ * Returns the location of the function blamed for a site, and sets *ret_function to the function's
+ * index there. Returns NULL if `named` does not have the site.
  */
 static const struct sym_location *blamed_location(const struct report_site *named, size_t cnt,
 						  const struct site *site, size_t *ret_function)

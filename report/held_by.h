@@ -11,7 +11,7 @@
 
 /*
  * Lists the sites whose blocks are in the holder chains of the candidates in `lists`, each site
- * once. `lists` has list_cnt arrays; cnts[i] is the length of lists[i]. Returns 0 or -ENOMEM.
+ * once. cnts[i]: length of lists[i]. Returns 0 or -ENOMEM.
  */
 int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size_t list_cnt,
 		  const struct site ***ret, size_t *ret_cnt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps the times (moments) of earlier snapshots. If there are too many, thins them out: the kept
- * times cover the whole past, but are denser in the recent past. Knows only times.
+ * times cover the whole past, most densely the recent past. Knows only times.
  */
 #ifndef REPORT_MOMENTS_H
 #define REPORT_MOMENTS_H

@@ -21,7 +21,7 @@ static const char *const system_folders[] = {
 /* Names of folders for executables, below the folder that a program is installed in. */
 static const char *const program_folders[] = {"bin", "sbin", "libexec"};
 
-/* Names of folders that are shared by many programs. */
+/* Names of folders shared by many programs. */
 static const char *const shared_folders[] = {
 	"usr", "local", "lib", "lib32", "lib64", "libx32", "opt", "home", "srv", "store",
 };

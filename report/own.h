@@ -49,7 +49,6 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
  */
 bool script_is_of_language(const char *path);
 
-/* True if the file is a shared library. */
 bool module_is_library(const char *path);
 
 /*

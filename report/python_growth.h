@@ -92,8 +92,7 @@ struct python_growth {
 		uint64_t items;
 		uint64_t more;   /* increase of `items` since the container was first seen */
 		uint64_t for_ns; /* time since the container was first seen */
-		/* id of the site whose block stores the items; 0 if not known */
-		uint64_t site;
+		uint64_t site;   /* id of the site whose block stores the items; 0 if not known */
 		uint64_t addr; /* address at which the number of items is stored; 0 if not known */
 		/*
 		 * The line that adds most items, as found by a watchpoint on `addr`; function is ""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Remembers, for each site id, the site's past in earlier snapshots. Computes for each site its
- * growth since the last report, a few points of its past, and its trend. No I/O, no names.
+ * Remembers, for each site id, the site's past in earlier snapshots. Computes the site's growth
+ * since the last report, a few points of its past, and its trend. No I/O, no names.
  */
 #ifndef REPORT_RANKING_H
 #define REPORT_RANKING_H

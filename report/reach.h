@@ -98,7 +98,7 @@ struct site_reach {
 
 /* Facts about the proof behind a report. */
 struct proof_facts {
-	/* The most intrusive method that was used, which is the one with the highest number. */
+	/* The most intrusive method used: the one with the highest number. */
 	enum proof_method method;
 	uint64_t stopped_ns; /* the longest time for which a thread was stopped */
 	uint64_t scanned_bytes;

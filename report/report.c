@@ -232,9 +232,9 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 
 /*
  * Finds the script variable that holds the runtime objects of the site `objects`. Searches all
- * named sites with the same process and the same kind of objects, because `objects` itself may be
- * the sum of a pool, for which no holders are known. Returns the text for the variable that holds
- * the largest of these sites; NULL if script variables hold none of them.
+ * named sites with the same process and kind of objects, because `objects` itself may be the sum of
+ * a pool, for which no holders are known. Returns the text for the variable that holds the largest
+ * of these sites; NULL if script variables hold none of them.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -460,7 +460,7 @@ static bool has_ended(const struct snapshot *snap, const struct process *process
 /*
  * True if a site is pending: it may go on growing, its memory without inherited blocks is at least
  * LEAST_PART of all memory, and its process has not ended. Sites that are judged as part of a pool
- * are not pending. Pending sites prevent the message "nothing seems to leak".
+ * are not pending.
  */
 static bool is_pending(const struct sums *sums, const struct shown *shown,
 		       const struct report *report, const struct candidate *candidate)
@@ -475,9 +475,9 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 }
 
 /*
- * Searches the sums over all sites with the same call. Returns the bytes of the largest pending
- * sum; 0 if no sum is pending. A pending sum may go on growing and has at least LEAST_PART of all
- * memory, although each of its sites may have less.
+ * Returns the bytes of the largest pending sum over all sites with the same call; 0 if no sum is
+ * pending. A pending sum may go on growing and has at least LEAST_PART of all memory, although each
+ * of its sites may have less.
  */
 static uint64_t largest_pending_sum(const struct callers *callers, const struct report *report)
 {

@@ -24,8 +24,8 @@ struct pools;
 struct source_lines;
 
 /*
- * Maximum number of stacks whose frames are named in order to find suspects. The maximum for stacks
- * with lost blocks is the same.
+ * Maximum number of stacks whose frames are named to find suspects. Also the maximum for stacks
+ * with lost blocks.
  */
 #define REPORT_PATHS_MAX 256
 
@@ -87,9 +87,7 @@ struct report {
 	 */
 	const struct report_site *paths;
 	size_t path_cnt;
-	/*
-	 * The suspects. A suspect stands for all `paths` with the same program and blamed function.
-	 */
+	/* A suspect stands for all `paths` with the same program and blamed function. */
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
@@ -103,19 +101,14 @@ struct report {
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	/*
-	 * The losses. A loss stands for all `lost_paths` with the same program and blamed function.
-	 */
+	/* A loss stands for all `lost_paths` with the same program and blamed function. */
 	struct proven_loss *losses;
 	size_t loss_cnt;
 	size_t losses_total; /* number of sites with lost blocks */
 	/* Sites that pin free memory (rss.h); empty unless rss_pins_matter() is true. */
 	const struct report_site *pin_paths;
 	size_t pin_path_cnt;
-	/*
-	 * The pinners. A pinner stands for all `pin_paths` with the same program and blamed
-	 * function.
-	 */
+	/* A pinner stands for all `pin_paths` with the same program and blamed function. */
 	struct pinner *pinners;
 	size_t pinner_cnt;
 	/* Sites whose blocks store the items of Python containers that keep growing. */
@@ -125,15 +118,14 @@ struct report {
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */
 	/*
-	 * Number of growing sites without a verdict: their blocks may just replace blocks that were
-	 * allocated before tracing and freed since.
+	 * Number of growing sites without a verdict: their blocks may just replace freed blocks
+	 * from before tracing.
 	 */
 	size_t undecided;
 	/*
 	 * Number of pending sites, which are large sites that may go on growing: the next step of
-	 * their growth may not be due yet, or they grow although many of their blocks are freed. If
-	 * no site is pending, but the sum over all sites with a certain call is pending, the number
-	 * is 1.
+	 * their growth may not be due yet, or they grow although many of their blocks are freed. 1
+	 * if no site is pending, but the sum over all sites with a certain call is.
 	 */
 	size_t pending;
 	size_t pending_freed; /* number of pending sites that free blocks */
@@ -145,9 +137,7 @@ struct report {
 	 */
 	size_t runtime_init_from;
 	bool only_runtime_init; /* true if all outstanding sites are runtime initialisation */
-	/*
-	 * A pool of a language runtime for which pool_is_unclear() is true; NULL if there is none.
-	 */
+	/* A pool for which pool_is_unclear() is true; NULL if there is none. */
 	const struct pool *unclear;
 	/* One of `paths` that may stop growing soon; NULL if there is none. */
 	const struct report_site *settling;

@@ -34,8 +34,7 @@ struct report_site {
 	const struct site *site;
 	int64_t growth_bytes; /* growth since the last report */
 	int64_t growth_count;
-	/* History of the site; NULL if there are no earlier snapshots. */
-	const struct site_history *history;
+	const struct site_history *history;    /* NULL if there are no earlier snapshots */
 	const struct sym_location **locations; /* locations of the frames; entries may be NULL */
 	/*
 	 * True if the site is runtime initialisation (runtime_init.h). Never true if sites are

@@ -92,14 +92,13 @@ struct rss_pasts {
 /* Parts of the free memory that glibc keeps. */
 enum rss_kept {
 	RSS_KEPT_RETURNABLE, /* trimmable memory and the ends of heaps */
-	/* trimmable memory, the ends of heaps, and pinned memory (RSS_PINNED) */
-	RSS_KEPT_ALL,
+	RSS_KEPT_ALL, /* trimmable memory, the ends of heaps, and pinned memory (RSS_PINNED) */
 };
 
 /*
- * Returns by how many bytes the free memory that glibc keeps has grown from since_ns to now_ns,
- * which are times since tracing began. Returns 0 if it has not grown, or if no sample is from the
- * second half of this period.
+ * Returns by how many bytes the free memory that glibc keeps has grown from since_ns to now_ns
+ * (times since tracing began). Returns 0 if it has not grown, or if no sample is from the second
+ * half of this period.
  */
 double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
 		     uint64_t now_ns);
@@ -115,7 +114,7 @@ void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns,
 void rss_pasts_add(struct rss_pasts *pasts, uint32_t image, uint64_t elapsed_ns,
 		   const struct rss *rss);
 
-/* Returns the past of a process image; NULL if it has none. */
+/* Returns NULL if the process image has no past. */
 const struct rss_past *rss_pasts_find(const struct rss_pasts *pasts, uint32_t image);
 
 /*
@@ -175,7 +174,7 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
  */
 uint64_t rss_others_keep(const struct rss *rss);
 
-/* Returns the name of an allocator; NULL for ALLOCATOR_NONE. */
+/* Returns NULL for ALLOCATOR_NONE. */
 const char *rss_allocator_name(enum rss_allocator allocator);
 
 /* Returns the name of a part in machine-readable reports, such as "live". */

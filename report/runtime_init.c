@@ -71,8 +71,8 @@ static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_pr
 }
 
 /*
- * Returns the file of a static program: the file that has libc's start-up code. Returns NULL if the
- * program is not static.
+ * Returns the file of a static program: the file that has libc's start-up code; NULL if the program
+ * is not static.
  */
 static const char *static_program(struct symbol_backend *symbols, const struct site *site)
 {

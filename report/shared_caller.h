@@ -16,8 +16,8 @@ struct shared_caller {
 /*
  * Searches cnt paths for a function that is on the stacks of more than half of `total` sites. The
  * function must belong to the program's own code, must not be main, and must do more than enter the
- * kernel. If there are several such functions, returns the innermost. The paths must have names.
- * Ignores paths that are in a suspect, are excluded, or may stop growing soon. opts may be NULL.
+ * kernel. Of several such functions, returns the innermost. The paths must have names. Ignores
+ * paths that are in a suspect, are excluded, or may stop growing soon. opts may be NULL.
  */
 struct shared_caller shared_caller_of(const struct options *opts, const struct report_site *paths,
 				      size_t cnt, const struct suspect *suspects,

@@ -29,9 +29,8 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
 		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
 
 /*
- * True if a site is doubtful. A kernel site is doubtful if its growth says little, for one of two
- * reasons: the kernel can reclaim the memory, or more than half of the blocks may have been freed
- * without an event.
+ * True if a site is doubtful: a kernel site whose growth says little, because the kernel can
+ * reclaim the memory, or because more than half of the blocks may have been freed without an event.
  */
 bool site_is_doubtful(const struct site *site);
 

@@ -252,7 +252,7 @@ struct descriptor_facts {
 	bool are_traced; /* true if --fds is in effect: every block is a descriptor */
 	uint64_t older;  /* descriptors that were open when tracing began */
 	uint64_t missed; /* descriptors opened in a way that is not traced */
-	/* Tracked descriptors that were closed without an event; they are not reported. */
+	/* Tracked descriptors closed without an event; they are not reported. */
 	uint64_t closed_unseen;
 	uint64_t unread; /* number of processes whose descriptors could not be read */
 };
@@ -274,8 +274,7 @@ struct kernel_memory {
 struct run_facts {
 	/* True if the processes are assumed to have finished their start-up before tracing (-p). */
 	bool had_begun;
-	/* true if a -p process was younger than RUN_YOUNG_NS when tracing began */
-	bool was_young;
+	bool was_young; /* true if a -p process was younger than RUN_YOUNG_NS when tracing began */
 	bool has_size_filters; /* true if blocks are left out because of their size */
 };
 
@@ -321,8 +320,8 @@ struct snapshot {
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
 	/*
-	 * `replaced` and `gone_with_page` are numbers of blocks that were freed without an event
-	 * since tracing began. Later events show that they were freed.
+	 * `replaced` and `gone_with_page` are numbers of blocks freed without an event since
+	 * tracing began. Later events show that they were freed.
 	 */
 	uint64_t replaced; /* blocks whose address was allocated again without a free in between */
 	uint64_t gone_with_page; /* blocks whose slab page was freed */
@@ -367,7 +366,6 @@ struct snapshot {
 	struct arena arena;
 };
 
-/* Frees snap->heaps. */
 void snapshot_drop_heaps(struct snapshot *snap);
 
 /* True if a site has blocks that are neither reserved address space nor stacks of threads. */
@@ -393,7 +391,6 @@ void site_add_sums(struct site *sum, const struct site *site);
 /* Like site_add_sums(), but also adds the site's `ages` and `kept` to those of the sum. */
 void site_join(struct site *sum, const struct site *site);
 
-/* Adds a block to the sums of a part. */
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
 
 size_t age_class(uint64_t age_ns);
@@ -410,7 +407,7 @@ void block_take_larger(struct block *block, const struct block *other);
 
 /* True if the process had not ended when the snapshot was taken. */
 bool process_tally_is_living(const struct process_tally *tally);
-/* Returns the number of processes that had not ended when the snapshot was taken. */
+/* Returns the number of living processes. */
 size_t snapshot_living(const struct snapshot *snap);
 /*
  * Returns the tally of the only process if its resident memory is known; otherwise, or if there are

@@ -13,7 +13,7 @@
 
 struct copier {
 	struct arena *arena;
-	struct hash_map copies; /* copies, by the address of the object that was copied */
+	struct hash_map copies; /* copies, by the address of the original */
 	uint64_t *next_frame;
 	bool failed;
 };

@@ -20,14 +20,14 @@ struct snapshot_view snapshot_view_of(const struct snapshot *snap);
 void snapshot_view_deinit(struct snapshot_view *view);
 
 /*
- * Replaces an array of the view. The view takes ownership of the new array, and frees the array
- * that it owned before.
+ * Replaces an array of the view. The view takes ownership of the new array, and frees its old
+ * array.
  */
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);
 /*
  * Sets the array that the member `births` of the view's own sites points into. Does not change the
- * sites. The view takes ownership of the new array, and frees the array that it owned before.
+ * sites. The view takes ownership of the new array, and frees its old array.
  */
 void snapshot_view_set_births(struct snapshot_view *view, struct ages *births);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the processes of --summary in the order that was requested. */
+/* Sorts the processes of --summary in the requested order. */
 #include "report/summary_order.h"
 
 #include <errno.h>

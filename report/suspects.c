@@ -82,7 +82,7 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 	       (!strcmp(left->symbol, right->symbol) || are_instances(left, right));
 }
 
-/* True if the functions that are blamed for two paths of a suspect have different names. */
+/* True if the functions blamed for two paths of a suspect have different names. */
 static bool names_differ(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
@@ -120,9 +120,9 @@ static bool have_one_program(const struct process *a, const struct process *b)
 }
 
 /*
- * True if two paths belong to the same suspect: they have the same program and the same blamed
- * function. If the memory of one is runtime objects, they must instead have the same process and
- * the same kind of objects. With --by thread, they must have the same thread.
+ * True if two paths belong to the same suspect: they have the same program and blamed function. If
+ * the memory of one is runtime objects, they must instead have the same process and kind of
+ * objects. With --by thread, they must have the same thread.
  */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {

@@ -82,23 +82,22 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
 
 /*
- * Merges cnt paths with lost blocks into losses. Returns the largest losses, at most `most`, sorted
- * by bytes of lost and hanging blocks, in descending order. The losses point into paths; the caller
- * frees *ret. Returns 0 or -ENOMEM.
+ * Merges cnt paths with lost blocks into losses. Returns the largest losses, at most `most`, in
+ * descending order of lost and hanging bytes. The losses point into paths; the caller frees *ret.
+ * Returns 0 or -ENOMEM.
  */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
 
 /*
- * Merges the cnt paths, each of which pins memory, into pinners. Returns the largest pinners, at
- * most `most`, in descending order of pinned bytes. The paths must also be in descending order of
- * pinned bytes, so that each pinner points to its largest path. The pinners point into paths; the
- * caller frees *ret. Returns 0 or -ENOMEM.
+ * Merges cnt paths that pin memory into pinners. Returns the largest pinners, at most `most`, in
+ * descending order of pinned bytes. The paths must also be in descending order of pinned bytes, so
+ * that each pinner points to its largest path. The pinners point into paths; the caller frees *ret.
+ * Returns 0 or -ENOMEM.
  */
 int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		 struct pinner **ret);
 
-/* True if a path belongs to a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
 /*

@@ -48,7 +48,7 @@ enum loss {
 	LOSS_EXEC,         /* programs whose first allocations after exec were not seen */
 	LOSS_QUOTA_FULL,   /* per-process quota of the block table used up: block not tracked */
 	LOSS_PROCESSES,    /* processes that were not traced */
-	/* Heaps that were freed as a whole; their blocks still count as outstanding. */
+	/* Heaps freed as a whole; their blocks still count as outstanding. */
 	LOSS_HEAPS,
 	/* Unrecorded frees by parents or forked children; inherited blocks may be wrong. */
 	LOSS_INHERITED,

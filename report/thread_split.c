@@ -174,7 +174,7 @@ static struct site *make_sites(const struct split *split, uint64_t last_ns, size
 	return sites;
 }
 
-/* Returns copies of the blocks. In the copies, `site` is the index of the new site. */
+/* Returns copies of the blocks, with `site` set to the index of the new site. */
 static struct block *make_blocks(const struct split *split)
 {
 	size_t cnt = split->snap->block_cnt, site = 0;

@@ -9,8 +9,7 @@
 #define LEAST_CPU_NS 50000000ULL
 
 /*
- * Maximum share that is returned. For a program that does nothing but allocate, the estimate may
- * exceed 1.
+ * Maximum returned share. For a program that does nothing but allocate, the estimate may exceed 1.
  */
 #define MOST 0.99
 

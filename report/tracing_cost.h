@@ -10,7 +10,7 @@ struct tracing_cost {
 	uint64_t elapsed_ns; /* time since the last report; 0 if the cost is not known */
 	uint64_t calls;
 	uint64_t cpu_ns; /* CPU time of the traced processes */
-	/* Part of cpu_ns that probes took, extrapolated from the calls that were measured. */
+	/* Part of cpu_ns that probes took, extrapolated from the measured calls. */
 	uint64_t ns;
 	/*
 	 * Part of `ns` that traps took. Sampling does not reduce this part, because each call

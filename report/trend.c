@@ -37,9 +37,9 @@
  */
 #define STEP_RATE 0.5
 /*
- * MOST_OF_ALL: a site counts as level from the point on at which it has reached this fraction of
- * its maximum. LONGEST_QUIET_S: maximum time in seconds for which a site may be level while more
- * growth is still expected. A leak that comes in bursts is quiet between them.
+ * MOST_OF_ALL: a site counts as level once it has reached this fraction of its maximum.
+ * LONGEST_QUIET_S: maximum time in seconds for which a site may be level while more growth is still
+ * expected. A leak that comes in bursts is quiet between them.
  */
 #define MOST_OF_ALL 0.9
 #define LONGEST_QUIET_S 60.0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Unless a comment
- * says otherwise, times are nanoseconds since tracing began. With sampling, numbers of blocks and
- * bytes are estimates for all blocks, unless a comment says that only sampled blocks are counted.
+ * says otherwise, times are nanoseconds since tracing began and, with sampling, numbers of blocks
+ * and bytes are estimates for all blocks.
  */
 #ifndef REPORT_TREND_H
 #define REPORT_TREND_H
@@ -188,7 +188,6 @@ const char *tendency_name(enum tendency tendency);
 /* Returns an objection in words; "" for OBJECTION_NONE. */
 const char *objection_words(enum objection objection);
 
-/* Judges a site by its history. Sets *ret. */
 void trend_of(const struct site_history *history, struct trend *ret);
 
 #endif
