@@ -24,18 +24,18 @@
 #define YELLOW COLOR_PAIR(2)
 #define CYAN COLOR_PAIR(3)
 
-/* Minimum terminal height in lines at which the verdict is shown above the list. */
+/* Minimum terminal height in lines to show the verdict above the list. */
 #define ROWS_FOR_VERDICT 14
 #define VERDICT_ROWS 2
-/* Minimum terminal width in columns at which the number of blocks and stacks is shown. */
+/* Minimum terminal width in columns to show the number of blocks and stacks. */
 #define COLUMNS_FOR_COUNTS 60
 /* Minimum terminal width in columns at which rows have an age and a chart. */
 #define COLUMNS_FOR_AGES 72
 /* Minimum width in columns of the chart of the total. */
 #define SPARK_LEAST 4
 /*
- * Minimum terminal height in lines at which charts of CHART_ROWS lines are drawn, and memleak's own
- * load is shown in its own line.
+ * Minimum terminal height in lines to draw charts of CHART_ROWS lines, and memleak's own load in
+ * its own line.
  */
 #define ROWS_FOR_CHART 20
 #define CHART_ROWS 3
@@ -51,14 +51,11 @@
 /* Minimum number of columns for the arrow and the name of a caller. A longer name is cut. */
 #define CALLER_LEAST 12
 /*
- * Minimum terminal height in lines at which several source lines are shown; on a lower terminal,
- * only the line of the selected function is shown.
+ * Minimum terminal height in lines to show several source lines; on a lower terminal, only the
+ * selected function's line.
  */
 #define ROWS_FOR_SOURCE 18
-/*
- * Minimum number of frames shown of a stack. If there is not enough room, these frames are shown
- * instead of charts and source lines.
- */
+/* Minimum number of frames shown of a stack; they take precedence over charts and source lines. */
 #define FRAMES_LEAST 6
 
 static int list_y = -1, list_rows;
@@ -76,10 +73,7 @@ static wchar_t shown_character(uint32_t character)
 {
 	if (character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0))
 		return (wchar_t)character;
-	/*
-	 * The terminal cannot show the character: replace the signs of verdicts by ASCII
-	 * characters.
-	 */
+	/* The terminal cannot show the character: use ASCII for the signs of verdicts. */
 	return character == 0x25b2 ? L'^' : character == 0x2717 ? L'x' : L'?';
 }
 
@@ -163,7 +157,7 @@ struct chart {
 	const uint64_t *values;
 	size_t cnt;
 	uint64_t least;   /* value that has the lowest bar, which is one eighth of a line high */
-	bool leaves_gaps; /* true if values of 0 have no bar at all */
+	bool leaves_gaps; /* true if values of 0 have no bar */
 };
 
 static struct chart chart_of(const uint64_t *values, size_t cnt)
@@ -176,8 +170,8 @@ static struct chart chart_of(const uint64_t *values, size_t cnt)
 }
 
 /*
- * Draws a bar's part in one line of the terminal. eighths: height of this part in eighths of a
- * line. is_single: the whole bar is in this line.
+ * Draws a bar's part in one line of the terminal. eighths: its height in eighths of a line.
+ * is_single: the whole bar is in this line.
  */
 static void put_bar(int y, int x, int eighths, bool is_single)
 {
@@ -191,10 +185,7 @@ static void put_bar(int y, int x, int eighths, bool is_single)
 	mvaddwstr(y, x, text);
 }
 
-/*
- * Draws a chart of `rows` lines. The lowest bar is one eighth of a line high, the highest bar fills
- * all lines.
- */
+/* Draws a chart of `rows` lines, which the highest bar fills. */
 static void put_chart(int y, int x, int width, int rows, struct chart chart)
 {
 	uint64_t most = chart.least;
@@ -221,9 +212,9 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 }
 
 /*
- * Returns the text at the right end of the title: the time at which the user set the mark, if any;
- * then the number of the shown report ("moment 3 of 10") for a recording, else "ENDED" or "PAUSED".
- * is_short selects a shorter text for narrow terminals.
+ * Returns the text at the right end of the title: the time of the mark, if any; then "moment 3 of
+ * 10" for a recording, else "ENDED" or "PAUSED". is_short selects a shorter text for narrow
+ * terminals.
  */
 static void state_text(const struct model *model, bool is_short, char ret[80])
 {
@@ -362,7 +353,7 @@ static void draw_choice(const struct model *model, int y)
 	attroff(CYAN);
 }
 
-/* True if a line of the verdict begins with a sign of a leak, as written by text_write_sign(). */
+/* True if a line of the verdict begins with a sign of a leak (text_write_sign()). */
 static bool is_of_leak(const char *line)
 {
 	return !strncmp(line, "\u25b2", 3) || !strncmp(line, "\u2717", 3);
@@ -391,9 +382,8 @@ static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 7, 10, 0};
 #define SHARE_WIDTH 5
 
 /*
- * Terminal column at which each column of the list starts; -1 for a column that does not fit. There
- * is no enum screen_column for the share, because sorting by it would be the same as sorting by
- * bytes.
+ * Terminal column at which each column of the list starts; -1 for a column that does not fit. The
+ * share has no enum screen_column: sorting by it equals sorting by bytes.
  */
 struct layout {
 	int x[COLUMN_CNT];
@@ -412,8 +402,7 @@ static int add_column(int *x, int width)
 
 /*
  * True if the list has the column CHANGE. At widths from COLUMNS_FOR_AGES to 99, names would have
- * too little room: there, the list has this column only if there is a mark, or if rows are sorted
- * by it.
+ * too little room: there, the list has it only if there is a mark, or if rows are sorted by it.
  */
 static bool shows_change(const struct model *model)
 {
@@ -513,7 +502,6 @@ static void draw_past(const struct screen_row *row, const struct layout *layout,
 		put_spark(y, layout->spark_x, layout->spark_width, row->spark, SPARK_CNT);
 }
 
-/* Draws the row's share of all outstanding bytes, as a percentage. */
 static void draw_share(const struct screen_row *row, uint64_t total, const struct layout *layout,
 		       int y)
 {
@@ -616,7 +604,7 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 
 /*
  * Draws a text with long lines wrapped. Skips the first `from` of the resulting lines. Advances *y
- * to the line below. Returns the number of lines of the whole text.
+ * to the line below. Returns the number of all lines.
  */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {
@@ -740,8 +728,8 @@ static void draw_ages(const struct screen_row *row, int y, int x)
 }
 
 /*
- * Draws the charts of a stack's history and of the ages of its blocks, if there is room for them
- * above line `end`. Returns the line below.
+ * Draws the charts of a stack's history and of its blocks' ages, if there is room above line `end`.
+ * Returns the line below.
  */
 static int draw_row_charts(const struct model *model, const struct screen_row *row, int y, int end)
 {
@@ -832,13 +820,13 @@ static void draw_pages(struct model *model, const struct drawing *drawing, int y
 				 from > cnt ? from - cnt : 0, &y, end);
 		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
 	}
-	/* Limit `line`, so that scrolling ends when the last line of the text is visible. */
+	/* Scrolling ends when the last line of the text is visible. */
 	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
 }
 
 /*
  * Draws the latest unread messages above line `end`. Returns the line of the first message drawn;
- * `end` if there are no messages.
+ * `end` if there are none.
  */
 static int draw_messages(const char *unread, int end)
 {
@@ -869,7 +857,7 @@ static bool has_load(const struct shown_report *shown)
 
 /*
  * Draws memleak's own load at the right end of line `y`; in yellow if it is high or if anything was
- * lost. Returns the width that remains for other text on the line.
+ * lost. Returns the width that remains on the line.
  */
 static int draw_load(const struct shown_report *shown, int y)
 {
@@ -922,7 +910,7 @@ static void list_keys(const struct model *model, char ret[LINE_MOST])
 
 /*
  * Draws the filter or the number that the user is typing, and puts the cursor behind it. Returns
- * false if the user is typing neither.
+ * false if there is neither.
  */
 static bool draw_typed(const struct model *model, int y)
 {

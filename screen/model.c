@@ -151,8 +151,8 @@ static uint64_t hash_text(const char *text)
 }
 
 /*
- * Returns the id of the group to which a row belongs. If rows are grouped by thread, `thread` is
- * the index in row->threads of the thread whose part of the row is meant.
+ * Returns the id of the group to which a row belongs. If rows are grouped by thread, `thread` is an
+ * index in row->threads, for this thread's part of the row.
  */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
@@ -188,7 +188,7 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 /*
  * Returns a copy of a row. If rows are grouped by thread and the row has several threads, the copy
  * has only the bytes and blocks that one of these threads has allocated. It then has no history,
- * ages or results of a proof, because these are not known by thread.
+ * ages or proof, which are not known by thread.
  */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
@@ -359,8 +359,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row with the given id, that of the row that was selected in the previous list. If no
- * row has this id, or if at_top is true, the selection stays at the same position.
+ * Selects the row with the given id, which was selected in the previous list. If no row has this
+ * id, or if at_top is true, the selection stays at the same position.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
@@ -410,9 +410,8 @@ static int make_rows(struct model *model)
 }
 
 /*
- * Makes the list of rows again. The row that was selected stays selected, even if its position
- * changes. Exception: if the list is shown and its first row was selected, the new first row is
- * selected.
+ * Makes the list of rows again. The selected row stays selected, but if the list is shown and its
+ * first row was selected, the new first row is selected.
  */
 static int list(struct model *model)
 {

@@ -86,8 +86,7 @@ struct model {
 	size_t typed_moment;
 	enum screen_page page;
 	/*
-	 * Name and id of the open group, whose stacks are listed; the name is NULL if no group is
-	 * open.
+	 * Name and id of the open group, whose stacks are listed; the name is NULL if none is open.
 	 */
 	char *within;
 	uint64_t within_id;
@@ -95,8 +94,7 @@ struct model {
 	struct screen_mark *marks;
 	size_t mark_cnt;
 	struct hash_map mark_of; /* the elements of `marks`, with the row's id as key */
-	/* time of the report at which the user set the mark; 0 without a mark */
-	int64_t mark_ns;
+	int64_t mark_ns;         /* time of the report at which the user set the mark; 0 if none */
 
 	/* memory for the rows of the list: groups, stacks, or parts of stacks */
 	struct screen_row *sums;

@@ -33,7 +33,7 @@ struct screen {
 	bool is_open;
 	bool has_mouse;
 	bool wants_page;
-	char *page; /* the latest HTML page that was made; NULL if there is none */
+	char *page; /* the latest HTML page, or NULL */
 	size_t page_len;
 	/* protects `log` and its lengths, because any thread may log messages */
 	pthread_mutex_t log_lock;
@@ -64,7 +64,7 @@ static void make_log_room(struct screen *screen, size_t len)
 	}
 }
 
-/* Receives a log line, which ends with a newline, and adds it to the messages of the screen. */
+/* Adds a log line, which ends with a newline, to the messages of the screen. */
 static void take_line(void *arg, const char *line, size_t len)
 {
 	struct screen *screen = arg;
@@ -374,10 +374,7 @@ int screen__show(struct screen *screen, const struct report *report, struct scre
 		shown->load = load;
 		err = model_show(&screen->model, shown);
 	}
-	/*
-	 * Make the page of the final report even without a request, because it cannot be made
-	 * later.
-	 */
+	/* Make the final report's page even without a request: it cannot be made later. */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);
 	if (!err && screen->wants_page)

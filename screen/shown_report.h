@@ -8,7 +8,7 @@
 
 #include "report/report.h"
 
-/* Number of equal intervals into which the time since tracing began is divided for charts. */
+/* Number of equal intervals into which charts divide the time since tracing began. */
 #define SPARK_CNT 16
 
 /* A function in a stack, and its text on the screen. Shared by all stacks that contain it. */
@@ -54,10 +54,9 @@ struct screen_row {
 	const char *module;  /* module whose code called the allocator */
 	struct screen_line **lines;
 	size_t line_cnt;
-	size_t culprit; /* index of the blamed function in `lines` */
-	/* function that called the blamed function; NULL if it is not to be shown */
-	const char *caller;
-	const char *notes; /* lines of text below the functions: notes, and the chain of holders */
+	size_t culprit;     /* index of the blamed function in `lines` */
+	const char *caller; /* caller of the blamed function; NULL if not to be shown */
+	const char *notes;  /* lines of text below the functions: notes, and the chain of holders */
 	const struct screen_thread *threads;
 	size_t thread_cnt;
 };
@@ -83,15 +82,14 @@ struct shown_report {
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	/* maximum of the outstanding bytes in all reports since the baseline */
-	uint64_t peak_bytes;
+	uint64_t peak_bytes;     /* maximum outstanding bytes in all reports since the baseline */
 	double bytes_per_s;      /* growth rate over the time of `past`; NAN if not known */
-	uint64_t lost;           /* number of different kinds of losses (enum loss) that occurred */
+	uint64_t lost;           /* number of kinds of losses (enum loss) that occurred */
 	uint64_t lost_events;    /* number of losses of all kinds */
 	struct screen_load load; /* not copied from the report: set by the caller */
 	bool estimated;
 	bool proved;
-	int64_t proof_ns; /* time of the latest proof; 0 if there was none */
+	int64_t proof_ns; /* time of the latest proof; 0 if none */
 	bool has_threads;
 	bool final;
 	struct arena arena;

@@ -16,8 +16,7 @@
 
 /*
  * A request to read lines of a file, for one thread. Until `done` is set, only this thread may use
- * `text.lines`. The thread and the reader each hold a reference; the last of them to drop it frees
- * the job.
+ * `text.lines`. The thread and the reader each hold a reference; the last to drop it frees the job.
  */
 struct job {
 	struct source_text text;
@@ -115,8 +114,8 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
 		/*
-		 * Start no second thread while one is running, so that a hanging file system blocks
-		 * only one.
+		 * Start no second thread while one runs: a hanging file system then blocks only
+		 * one.
 		 */
 		if (job && !atomic_load(&job->done))
 			return NULL;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Number of lines that are shown before the requested line, and number of lines after it. */
+/* Number of lines shown before the requested line, and after it. */
 #define SOURCE_AROUND 3
 
 struct source_text {
@@ -24,9 +24,9 @@ int source_reader__new(int wake_fd, struct source_reader **ret);
 void source_reader__free(struct source_reader *reader);
 
 /*
- * Returns the requested line and the lines around it. Returns NULL if this line does not exist or
- * has not been read yet. After reading it, the reader writes to wake_fd, and the caller must ask
- * again. NULL is also returned while the reader is still reading another line.
+ * Returns the requested line and the lines around it; NULL if it does not exist, has not been read
+ * yet, or if another line is still being read. After reading it, the reader writes to wake_fd, and
+ * the caller must ask again.
  */
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
 					     unsigned int line);

@@ -22,8 +22,7 @@
 #include <unistd.h>
 
 /*
- * Maximum time in milliseconds between the Esc character and the rest of the sequence that a
- * function key sends.
+ * Maximum time in milliseconds between Esc and the rest of the sequence that a function key sends.
  */
 #define ESCAPE_MS 25
 
@@ -111,7 +110,7 @@ int terminal_open(int wake_fd, bool colour)
 	setlocale(LC_CTYPE, "");
 	wake = wake_fd;
 	tcgetattr(STDIN_FILENO, &before);
-	/* Call this before newterm(): curses sets handlers only for signals without a handler. */
+	/* Call before newterm(): curses sets handlers only for signals without a handler. */
 	catch_ends();
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)

@@ -16,12 +16,8 @@ const char *terminal_fault(void);
 int terminal_open(int wake_fd, bool colour);
 /* Restores the terminal; may be called more than once. */
 void terminal_close(void);
-/*
- * Restores the terminal and stops memleak until the user continues it (fg). Then takes over the
- * terminal again.
- */
+/* Restores the terminal, stops memleak until the user continues it (fg), and takes over again. */
 void terminal_suspend(void);
-/* Adapts to the current size of the terminal. */
 void terminal_resize(void);
 /* Makes the next refresh redraw everything. */
 void terminal_redraw(void);
@@ -30,12 +26,12 @@ void terminal_mouse(bool on);
 /* The line that was clicked with the mouse. */
 struct terminal_point {
 	int y;
-	bool again; /* true if the click was a double click */
+	bool again; /* true for a double click */
 };
 
 /*
- * Returns the next key: an enum screen_key or a character. Returns 0 for a mouse click, which is
- * stored in *point, or -1 if there is no key.
+ * Returns the next key: an enum screen_key or a character. 0 is a mouse click, stored in *point; -1
+ * means no key.
  */
 int64_t terminal_key(struct terminal_point *point);
 
