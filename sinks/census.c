@@ -132,8 +132,7 @@ static void write_amount(FILE *out, uint64_t bytes)
 }
 
 /*
- * Writes the texts `before` and `words` with the amount `bytes` between them. Writes nothing if
- * `bytes` is 0.
+ * Writes the texts `before` and `words` with the amount `bytes` between them; nothing if it is 0.
  */
 static void write_part(FILE *out, const char *before, uint64_t bytes, const char *words)
 {

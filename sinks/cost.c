@@ -15,8 +15,7 @@ static unsigned int percent(double share)
 
 /*
  * Suggests ways to lower the cost of tracing. Sampling avoids most of the cost, but not the trap at
- * the entry of each call. So the percentage written for --sample-bytes is the cost of these traps
- * alone.
+ * the entry of each call: the percentage written for --sample-bytes is the cost of these traps.
  */
 static void write_ways_out(const struct text_part *part)
 {

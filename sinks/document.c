@@ -16,8 +16,8 @@
 #include "base/write_all.h"
 
 /*
- * Creates a temporary file, whose name is made from the template `path`. The file gets the owner,
- * the group and the mode of the old file.
+ * Creates a temporary file, named by the template `path`, with the owner, group and mode of the old
+ * file.
  */
 static int open_beside(char *path, int old_fd)
 {
@@ -35,8 +35,8 @@ static int open_beside(char *path, int old_fd)
 }
 
 /*
- * Writes a new file and renames it to `path`. After a failure, `*done` is false if the caller may
- * still overwrite the old file in place.
+ * Writes a new file and renames it to `path`. On failure, `*done` is false if the caller may still
+ * overwrite the old file in place.
  */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {

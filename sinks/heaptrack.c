@@ -28,8 +28,8 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum number of blocks in the file, where each site counts with the largest number of blocks
- * that it ever has. This limits the file to a few hundred kilobytes.
+ * Maximum number of blocks in the file, where each site counts with the most blocks that it ever
+ * has. Limits the file to a few hundred kilobytes.
  */
 #define MAX_BLOCKS 100000
 
@@ -40,7 +40,6 @@ struct batch {
 	uint64_t cnt;
 };
 
-/* A site whose events are written to the file */
 struct site_output {
 	const struct report_site *shown;
 	size_t trace;
@@ -73,8 +72,8 @@ struct heaptrack_file {
 
 /*
  * Returns a stack of made-up functions with facts about a site: its process, how many allocations
- * each block of the file stands for, and why the stack is incomplete. The site's own functions are
- * added to this stack as callees.
+ * each block of the file stands for, and why the stack is incomplete. The site's own functions
+ * become its callees.
  */
 static size_t outer_trace(struct heaptrack_file *file, const struct site_output *output)
 {
@@ -133,8 +132,8 @@ static bool fits(const struct heaptrack_file *file, uint64_t share)
 }
 
 /*
- * Returns the maximum number of blocks that each site may have in the file, so that all sites
- * together have at most MAX_BLOCKS. Returns at least 1.
+ * Returns the maximum number of blocks of each site in the file, at least 1, so that all sites
+ * together have at most MAX_BLOCKS.
  */
 static uint64_t share_of(const struct heaptrack_file *file)
 {
@@ -230,8 +229,8 @@ static void write_allocations(struct heaptrack_file *file, const struct event *e
 }
 
 /*
- * Writes all events, in order of time. Of the events of one report, writes all frees before all
- * allocations, so that the file does not show a false peak.
+ * Writes all events in order of time; of one report, frees before allocations, so that the file
+ * does not show a false peak.
  */
 static void write_events(struct heaptrack_file *file)
 {
@@ -261,8 +260,8 @@ static void write_sites(struct heaptrack_file *file, const struct report *report
 		output->unit = most / share + (most % share != 0);
 		write_stack(file, output);
 		/*
-		 * Do not use number 0: heaptrack would take a free of number 0 for a free of the
-		 * latest allocation.
+		 * Skip number 0: heaptrack would take a free of it for a free of the latest
+		 * allocation.
 		 */
 		if (!i)
 			fprintf(file->out, "a 0 %zx\n", output->trace);
@@ -272,10 +271,7 @@ static void write_sites(struct heaptrack_file *file, const struct report *report
 	write_events(file);
 }
 
-/*
- * Writes facts about the report as comment lines, because the file format has no other place for
- * facts.
- */
+/* Writes facts about the report as comment lines: the file format has no other place for them. */
 static void write_facts(struct heaptrack_file *file, const struct report *report)
 {
 	cleanup_free char *facts = NULL;

@@ -23,8 +23,8 @@ size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, con
 }
 
 /*
- * Returns the number of a string. Returns 0 for an empty text or NULL, because 0 means "no string"
- * in the file.
+ * Returns the number of a string; for an empty text or NULL, 0, which means "no string" in the
+ * file.
  */
 static size_t string_number(struct heaptrack_names *names, const char *text)
 {
@@ -60,8 +60,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].file);
 	}
 	/*
-	 * All strings of this line have been written by now, so string_number() does not insert a
-	 * line into this one.
+	 * All strings of this line are written by now, so string_number() inserts no line into it.
 	 */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {

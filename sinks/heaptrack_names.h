@@ -21,21 +21,18 @@ struct heaptrack_names {
 };
 
 /*
- * Returns the number of the stack that consists of the stack `parent` and one more call: the call
- * at `frame`, with all functions inlined there.
+ * Returns the number of the stack `parent` plus the call at `frame`, with all functions inlined
+ * there.
  */
 size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t frame,
 		      const struct sym_location *location);
 /*
- * Returns the number of the stack that consists of the stack `parent` and a made-up function, whose
- * name is a formatted remark.
+ * Returns the number of the stack `parent` plus a made-up function, whose name is a formatted
+ * remark.
  */
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);
-/*
- * Returns the number that stands for a sequence of bytes in the given table. Sets `failed` if out
- * of memory.
- */
+/* Returns the number of a sequence of bytes in the given table. Sets `failed` if out of memory. */
 size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, const void *bytes,
 			size_t len, bool *is_new);
 void heaptrack_names_deinit(struct heaptrack_names *names);

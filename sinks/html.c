@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a self-contained HTML page. The page has the head and the facts of a text report, in the
- * same words, and charts. html/report.js draws the charts in the browser from JSON data in the
- * page.
+ * same words, and charts, which html/report.js draws in the browser from JSON data in the page.
  */
 #include "sinks/html.h"
 
@@ -61,9 +60,7 @@ static void write_text(FILE *out, const char *text)
 	}
 }
 
-/*
- * Type of functions that write a text about a report or about a difference between two snapshots.
- */
+/* Writes a text about a report, or about a difference between two snapshots. */
 typedef void write_words(FILE *out, const void *about);
 
 /* Returns the output of write(), to be freed by the caller; NULL if out of memory. */

@@ -13,10 +13,7 @@
 
 /* Content security policy: allows only inline scripts and styles, and no loading from anywhere. */
 #define HTML_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-/*
- * Content security policy of a page that --listen serves: it may also ask its server for newer
- * reports.
- */
+/* Policy of a page that --listen serves: it may also ask its server for newer reports. */
 #define HTML_POLICY_LIVE HTML_POLICY "; connect-src 'self'"
 
 /*

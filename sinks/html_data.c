@@ -42,7 +42,7 @@ struct past {
 	const struct process *process;
 	/*
 	 * The longest history of any site of the process. Its points also have the amounts of the
-	 * whole process. NULL if no site of the process has a history.
+	 * whole process. NULL if no site has one.
 	 */
 	const struct site_history *history;
 };
@@ -81,10 +81,7 @@ static void value_write(FILE *out, const char *id, struct value *value)
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, value->text);
 }
 
-/*
- * Returns the index that stands for a sequence of bytes in `table`. Indices begin with 0, as in a
- * JSON array.
- */
+/* Returns the index, from 0, of a sequence of bytes in `table`. */
 static size_t number_of(struct page *page, struct intern *table, const void *bytes, size_t len,
 			bool *is_new)
 {
@@ -200,9 +197,9 @@ static size_t function_of(struct page *page, const struct frame_walk *walk)
 }
 
 /*
- * Writes the functions of a stack, from the outermost function to the one that called the
- * allocator. Sets *blamed and *through to the positions of the functions shown->blamed and
- * shown->through. Returns the number of functions.
+ * Writes the functions of a stack, from the outermost to the one that called the allocator. Sets
+ * *blamed and *through to the positions of the functions shown->blamed and shown->through. Returns
+ * the number of functions.
  */
 static size_t write_functions(struct page *page, const struct report_site *shown, size_t *blamed,
 			      size_t *through)
@@ -234,7 +231,7 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 
 /*
  * Returns the name of a row that stands for folded frames: the library that all these frames are
- * in, or the function that a recursion repeats. Returns NULL if out of memory.
+ * in, or the function that a recursion repeats; NULL if out of memory.
  */
 static char *row_name(const struct fold *fold)
 {
@@ -255,8 +252,7 @@ static char *row_name(const struct fold *fold)
 
 /*
  * Writes three numbers of the JSON array "inside" for a row that stands for folded frames: the
- * index of the first of these frames, their number, and the index of a made-up function with the
- * row's name.
+ * index of the first frame, their number, and the index of a made-up function with the row's name.
  */
 static void write_row(struct page *page, const struct fold *fold, size_t at)
 {
@@ -275,8 +271,7 @@ static void write_row(struct page *page, const struct fold *fold, size_t at)
 
 /*
  * Writes which frames a text report folds. The array "inside" has the folded rows, beginning with
- * the innermost one. "start" is the number of start-up frames at the outer end of the stack; all
- * programs have such frames.
+ * the innermost one. "start" is the number of start-up frames at the outer end of the stack.
  */
 static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
 {
@@ -367,8 +362,8 @@ static void write_trend(struct json_writer *json, const struct report *report,
 }
 
 /*
- * Writes the notes that a text report has in parentheses below a site. Leaves out the notes about a
- * proof, which the page shows elsewhere.
+ * Writes the notes that a text report has in parentheses below a site, except those about a proof,
+ * which the page shows elsewhere.
  */
 static void write_notes(struct page *page, const struct report *report,
 			const struct report_site *shown)
@@ -403,7 +398,7 @@ static void write_sum(struct json_writer *json, const char *key, const struct re
 	json_end_array(json);
 }
 
-/* Writes the result of a proof for a site; nothing if the proof did not cover the site. */
+/* Writes the result of a proof for a site; nothing if it did not cover the site. */
 static void write_reach(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -439,8 +434,8 @@ static void write_process(struct page *page, const struct report_site *shown)
 	if (!process)
 		return;
 	/*
-	 * An image number counts the execs of one run of memleak, and a difference may compare two
-	 * runs. So the pid is part of the key, in addition to the image number.
+	 * Image numbers count the execs of one run, and a difference may compare two runs, so the
+	 * pid is part of the key.
 	 */
 	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
 	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);
@@ -593,8 +588,8 @@ static void write_peak(struct page *page, const struct report *report)
 }
 
 /*
- * Writes, for each process, its name and its total amounts over time. The points in time are those
- * of the site that has the longest history of all sites of the process.
+ * Writes, for each process, its name and its total amounts over time, at the points of its site
+ * with the longest history.
  */
 static void write_processes(struct page *page)
 {
@@ -668,9 +663,7 @@ static void write_report(struct page *page, const void *about)
 	write_rss(json, report->rss_past);
 }
 
-/*
- * Writes a difference between two snapshots: the shown sites, with their amounts in both snapshots.
- */
+/* Writes a difference between two snapshots: the shown sites, with their amounts in both. */
 static void write_diff(struct page *page, const void *about)
 {
 	struct json_writer *json = &page->report.json;

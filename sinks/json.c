@@ -453,7 +453,6 @@ static void write_inferred(struct json_writer *json, const struct snapshot *snap
 	json_end_object(json);
 }
 
-/* Writes the verdict and what it is based on. */
 static void write_verdict(struct json_writer *json, const struct report *report)
 {
 	json_string(json, "verdict", conclusion_name(conclusion_of(report)));

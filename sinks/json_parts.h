@@ -26,7 +26,7 @@ void json_write_end(struct json_writer *json, enum stack_end end);
  * range of dates.
  */
 bool time_text(int64_t wall_ns, char ret[TIME_TEXT_SIZE]);
-/* Writes the JSON key "time": a time in ISO 8601, UTC, with milliseconds. */
+/* Writes the JSON key "time", in the format of time_text(). */
 void json_write_time(struct json_writer *json, int64_t wall_ns);
 
 /* Writes a JSON object with the keys "bytes" and "count". */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Writes JSON as a stream. The state between calls is a flag that is set if a comma must come
- * before the next value.
- */
+/* Writes JSON as a stream. */
 #include "sinks/json_writer.h"
 
 #include <inttypes.h>
@@ -26,8 +23,8 @@ static void write_unit(FILE *out, uint32_t unit)
 }
 
 /*
- * Writes a character, escaped if necessary. Escapes more than JSON requires, because people also
- * read this text on terminals.
+ * Writes a character, escaped if necessary. Escapes more than JSON requires: people also read it on
+ * terminals.
  */
 static void write_character(FILE *out, uint32_t character, const char *bytes, size_t len)
 {

@@ -18,8 +18,8 @@ struct json_writer {
 	FILE *out;
 	bool comma; /* true if a comma must come before the next value */
 	/*
-	 * True if strings are escaped so that HTML does not take them for markup. json_init()
-	 * clears this flag.
+	 * True if strings are escaped so that HTML does not take them for markup; cleared by
+	 * json_init().
 	 */
 	bool in_html;
 };

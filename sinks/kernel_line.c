@@ -86,7 +86,7 @@ static void write_caches(FILE *out, struct cache_sums *sums)
 
 /*
  * Sums up the outstanding kernel memory that the kernel can reclaim or, if `reclaimable` is false,
- * the memory that it cannot reclaim.
+ * that it cannot.
  */
 static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 {
@@ -102,8 +102,8 @@ static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 }
 
 /*
- * Writes how much of the outstanding kernel memory the kernel can reclaim, and how much it cannot.
- * Writes nothing if no kernel memory is outstanding.
+ * Writes how much of the outstanding kernel memory the kernel can reclaim, and how much it cannot;
+ * nothing if none is outstanding.
  */
 static void write_outstanding(const struct text_part *part)
 {

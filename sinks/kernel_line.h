@@ -16,8 +16,7 @@
 void kernel_write_lines(const struct text_part *part);
 /*
  * Writes a line for each of the largest reclaimable slab caches, at most `most`. These lines take
- * the place of the stacks of the caches' blocks. Also writes the options with which a report shows
- * these stacks.
+ * the place of the stacks of the caches' blocks. Also writes the options that show these stacks.
  */
 void kernel_write_reclaimable(const struct text_part *part, size_t most);
 /* Writes the keys "kernel_memory", "kernel_memory_before" and "kernel_growth". */

@@ -14,8 +14,8 @@
 
 /*
  * Arguments of the advised command: its interval in seconds and its number of reports. PROOF_TIMES
- * is used with --prove, TIMES without. A run with --prove needs two reports, because blocks count
- * as lost only if two consecutive proofs find them definite.
+ * is used with --prove, TIMES without. Blocks count as lost only if two consecutive proofs find
+ * them definite.
  */
 #define PROOF_TIMES "15 2"
 #define TIMES "5 12"

@@ -15,10 +15,7 @@ struct output {
 	int fd;
 	const char *name; /* name for messages */
 	bool document;
-	/*
-	 * Path of the document; NULL if the output is no document, or if the document cannot be
-	 * replaced.
-	 */
+	/* Path of the document; NULL if there is none, or if it cannot be replaced. */
 	char *path;
 	char *buf;
 	size_t len;
@@ -41,19 +38,19 @@ int output_empty(struct output *out);
 void output_deinit(struct output *out);
 
 /*
- * True if a report should be written. If the output is a document that cannot be replaced, as on
- * stdout or a pipe, only the final report is written.
+ * True if a report should be written: to a document that cannot be replaced, as on stdout or a
+ * pipe, only the final one.
  */
 bool output_wants(const struct output *out, bool final);
 
 /*
- * True if text should be coloured. With COLOUR_AUTO, this is the case if the output is a terminal
- * and NO_COLOR is not set.
+ * True if text should be coloured; with COLOUR_AUTO, if the output is a terminal and NO_COLOR is
+ * not set.
  */
 bool output_has_colour(const struct output *out, enum colour colour);
 /*
- * Stores the size of the terminal. Stores 0 rows if the output is no terminal, or if its size is
- * not known.
+ * Stores the size of the terminal; 0 rows if the output is no terminal, or if its size is not
+ * known.
  */
 void output_size(const struct output *out, unsigned int *rows, unsigned int *columns);
 

@@ -11,10 +11,7 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/*
- * True if outstanding memory had a peak, but was freed before memleak could copy the sites of the
- * peak.
- */
+/* True if outstanding memory had a peak, but was freed before memleak could copy its sites. */
 static bool has_no_copy(const struct peak *peak)
 {
 	return !peak->t0_ns && peak->highest_bytes;

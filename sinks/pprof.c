@@ -23,8 +23,8 @@
 /*
  * Returns the ratio by which outstanding amounts are multiplied to estimate all allocations of a
  * site: the number of all its blocks that reports have seen, divided by the number of those blocks
- * that are outstanding. Blocks that were freed before any report saw them are not counted. Bytes
- * are multiplied by the same ratio, because the sizes of freed blocks are not known.
+ * that are outstanding. Blocks freed before any report saw them are not counted. Bytes are
+ * multiplied by the same ratio: the sizes of freed blocks are not known.
  */
 static double seen_per_block(const struct site_history *history)
 {
@@ -90,18 +90,15 @@ static void add_reach(struct profile *profile, Pprof__Sample *sample,
 }
 
 /*
- * Returns an address within the call instruction. The return address in the frame is after the
- * call, and may belong to another line or function.
+ * Returns an address within the call instruction: the return address is after the call, and may
+ * belong to another line or function.
  */
 static uint64_t call_address(const struct site *site, uint64_t frame,
 			     const struct sym_location *location)
 {
 	uint64_t addr = frame_address(frame, location);
 
-	/*
-	 * Use the offset in the module's file: a memory address has no meaning without mappings,
-	 * which recordings do not have.
-	 */
+	/* A memory address has no meaning without mappings, which recordings do not have. */
 	if (site->space != SPACE_KERNEL && location && location->module && !location->mapping.end)
 		addr = location->module_offset;
 	return addr && !frame_is_exact(frame) ? addr - 1 : addr;
@@ -109,7 +106,7 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 
 /*
  * Adds the location of a frame, and returns its id. Modules of kernel frames are in brackets:
- * without brackets, pprof would search for files with these names.
+ * otherwise pprof would search for files with these names.
  */
 static uint64_t add_place(struct profile *profile, const struct site *site, uint64_t frame,
 			  const struct sym_location *location)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Builds a profile in pprof's format. An object (a string, mapping, function or location) is found
- * by its content, so equal objects are added only once.
+ * Builds a profile in pprof's format. Equal objects (strings, mappings, functions, locations) are
+ * added only once.
  */
 #include "sinks/profile.h"
 
@@ -14,8 +14,8 @@
 #include "base/escape.h"
 
 /*
- * Returns `array` after making room for one more item; the array may have moved. The capacity of
- * the array is a power of two. Returns NULL if out of memory; the array is then unchanged.
+ * Returns `array` after making room for one more item; the array may have moved. Its capacity is a
+ * power of two. Returns NULL if out of memory; the array is then unchanged.
  */
 static void *make_room(void *array, size_t cnt, size_t size)
 {
@@ -36,7 +36,7 @@ static void *make_room(void *array, size_t cnt, size_t size)
 
 /*
  * Returns the number of an object, such as a function, given the bytes that identify it. Numbers
- * begin with 1; 0 means out of memory. Sets *fresh if the profile does not have the object yet.
+ * begin with 1; 0 means out of memory. Sets *fresh if the object is new.
  */
 static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
 			  size_t len, bool *fresh)
@@ -229,8 +229,8 @@ static uint64_t location_number(struct profile *profile, const Pprof__Location *
 }
 
 /*
- * Adds a location, and takes ownership of `place`. If the profile already has an equal location,
- * returns its id, else a new id. Returns 0 if out of memory.
+ * Adds a location, and takes ownership of `place`. Returns the id of an equal location, if there is
+ * one, else a new id; 0 if out of memory.
  */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {

@@ -25,7 +25,7 @@
 /* The script line that adds items to a container. */
 struct keeper {
 	struct sym_frame frame;
-	/* memory for frame.symbol, if the symbol is made from function and file */
+	/* memory for frame.symbol, if it is made from function and file */
 	char symbol[SYMBOL_BYTES];
 };
 
@@ -96,7 +96,7 @@ static void write_item_rate(FILE *out, const struct python_container *container)
 	write_rate(out, container->more, container->for_ns, " items");
 }
 
-/* Returns a frame for a place in a script. The frame's symbol is stored in `symbol`. */
+/* Returns a frame for a place in a script; its symbol is stored in `symbol`. */
 static struct sym_frame place_frame(const struct python_place *place, char symbol[SYMBOL_BYTES])
 {
 	snprintf(symbol, SYMBOL_BYTES, "py::%s:%s", place->function, place->file);
@@ -228,8 +228,8 @@ static bool has_same_name(const struct python_container *a, const struct python_
 }
 
 /*
- * Writes whether the stacks in the report show each object, or only one small object per MiB. This
- * depends on the allocator that Python uses for objects.
+ * Writes whether the stacks in the report show each object, or only one small object per MiB,
+ * depending on Python's allocator.
  */
 static void write_allocator(FILE *out, enum python_allocator allocator)
 {
@@ -258,10 +258,7 @@ static void write_class(FILE *out, const struct python_class *class)
 	fputc(')', out);
 }
 
-/*
- * True if untraced anonymous memory grows. The reason may be that Python fills pools that it
- * allocated before tracing began.
- */
+/* True if untraced anonymous memory grows: Python may be filling pools from before tracing. */
 static bool fills_old_pools(const struct report *report)
 {
 	for (size_t i = 0; i < report->untraced.cnt; i++)
@@ -270,11 +267,7 @@ static bool fills_old_pools(const struct report *report)
 	return false;
 }
 
-/*
- * True if the report should have the lines about Python's growth. This is the case if the report
- * has a suspect, a pool of a runtime that may be growing, or growing anonymous memory that is not
- * traced.
- */
+/* True if the report should have the lines about Python's growth; see python_write_line(). */
 static bool is_asked_for(const struct report *report)
 {
 	return report->suspect_cnt || report->unclear || fills_old_pools(report);

@@ -15,9 +15,7 @@
 
 #define SMALL_PART 100
 
-/*
- * Maximum number of processes that each have a line; for more processes, one line shows their sum
- */
+/* Maximum number of processes that each have a line; for more, one line shows their sum */
 #define LINES_MAX 3
 
 /*
@@ -127,8 +125,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * A term of the sum of resident memory. before: its bytes in the first known values; now: its bytes
- * in the latest ones.
+ * A term of the sum of resident memory. before: its bytes in the first known values; now: in the
+ * latest ones.
  */
 struct term_change {
 	enum rss_part part;
@@ -206,8 +204,8 @@ static void write_advice(FILE *out, const struct rss *rss)
 }
 
 /*
- * Returns the size class that holds most bytes of the blocks from before tracing began, among the
- * classes not written yet; HEAP_CLASSES if all are written.
+ * Returns the class, not written yet, that holds most bytes of blocks from before tracing began;
+ * HEAP_CLASSES if all are written.
  */
 static size_t next_class(const struct rss *rss, const bool *written)
 {
@@ -240,7 +238,7 @@ static void write_classes(FILE *out, const struct rss *rss)
  * Writes the line about blocks from before tracing began, unless they are a small part of resident
  * memory. The amount includes blocks that the program allocates while memleak is reading the heap.
  * If an arena changed while it was read (torn_arenas), the amount is an upper bound, which may grow
- * by chance. So the growth of an upper bound is not written.
+ * by chance, so its growth is not written.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {

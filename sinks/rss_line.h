@@ -22,8 +22,8 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 void rss_write_process(FILE *out, const char *comm, pid_t pid);
 
 /*
- * Writes lines about the resident memory of a report's processes: a line for each process if there
- * are few, else a line for the sum of all.
+ * Writes the resident memory of a report's processes: a line for each if there are few, else a line
+ * for the sum.
  */
 void rss_write_lines(const struct text_part *part);
 
@@ -46,8 +46,8 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
 void rss_write_json(struct json_writer *json, const struct rss *rss);
 
 /*
- * Writes the JSON object "memory" if the report is of one process. If it is of several, writes the
- * array "memory_by_process" with each process whose memory is known.
+ * Writes the JSON object "memory" if the report is of one process; if it is of several, the array
+ * "memory_by_process" with each process whose memory is known.
  */
 void rss_write_json_report(struct json_writer *json, const struct report *report);
 

@@ -17,14 +17,13 @@ struct sink {
 	bool binary; /* true if this format must not be written to a terminal */
 	/* true if the format shows losses; if false, they are printed on stderr */
 	bool says_losses;
-	/* Writes text that comes once, before the first report; NULL if there is none. */
+	/* Writes text that comes once, before the first report; may be NULL. */
 	void (*header)(FILE *out);
 	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
-	 * `event` writes an event of --trace, `counts` a report of --count. `event` is NULL if the
-	 * format cannot write events: options/ then rejects --trace. `counts` is NULL if the format
-	 * cannot write counts: options/ then rejects --count.
+	 * `event` writes an event of --trace, `counts` a report of --count. Each is NULL if the
+	 * format cannot write it: options/ then rejects --trace or --count.
 	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);

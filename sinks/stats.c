@@ -121,10 +121,7 @@ void stats_write_json(struct json_writer *json, const struct snapshot *snap)
 	json_end_object(json);
 }
 
-/*
- * Writes a cell of the table with an amount. In bcc's format, the cell has the exact number of
- * bytes.
- */
+/* Writes a cell of the table with an amount; in bcc's format, the exact number of bytes. */
 static void write_cell(const struct text_part *part, uint64_t bytes)
 {
 	char text[AMOUNT_TEXT_SIZE];

@@ -64,7 +64,7 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
 
 /*
  * Writes a pattern that would suppress a site. If the blamed function has no name, the pattern is
- * its module; it is then only a comment, because it would suppress everything in the module.
+ * its module, and only a comment: it would suppress everything in the module.
  */
 static void propose(const struct text_part *part, const struct report_site *shown)
 {

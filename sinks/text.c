@@ -29,10 +29,7 @@
 
 #define NSEC_PER_SEC 1000000000
 
-/*
- * Writes a bar for each of the latest values. The smallest value has the lowest bar, the largest
- * value the highest.
- */
+/* Writes a bar for each of the latest values, scaled from the smallest to the largest. */
 static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
 {
 	static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584",
@@ -64,15 +61,14 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 	fputs(now < before ? ", -" : ", +", out);
 	text_write_change(part, now < before ? before - now : now - before);
 	fputs(" since the last report", out);
-	/* Write no bars in an HTML page, which has a chart instead. */
+	/* An HTML page has a chart instead. */
 	if (part->look != LOOK_MARKED)
 		write_sparkline(out, past, cnt);
 }
 
 /*
  * Writes that nothing is outstanding, and names the filters in effect. Except in a report of
- * descriptors, also writes the number of calls: it shows whether the probed allocator is in use at
- * all.
+ * descriptors, also writes the number of calls: it shows whether the probed allocator is in use.
  */
 static void write_nothing(const struct text_part *part)
 {
@@ -153,7 +149,6 @@ static bool may_join(const struct report *report)
 	return !report->all_frames && !report->show_allocs && !report->show_why;
 }
 
-/* Returns how many lines a text takes on a terminal with `columns` columns. */
 static size_t lines_of(const char *text, size_t columns)
 {
 	size_t lines = 0, width = 0;
@@ -174,14 +169,11 @@ static size_t lines_of(const char *text, size_t columns)
 }
 
 /*
- * Minimum number of lines of the first stack that are written. With fewer lines, the culprit might
- * be cut off.
+ * Minimum number of lines of the first stack that are written; with fewer, the culprit might be cut
+ * off.
  */
 #define STACK_LINES 8
-/*
- * Minimum number of lines of the first stack that are written if the lines of suspects already name
- * the culprit.
- */
+/* Like STACK_LINES, if the lines of suspects already name the culprit. */
 #define STACK_LINES_OF_SUSPECTS 3
 
 /*
@@ -205,13 +197,12 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 }
 
 /*
- * Writes stacks. If the output is a terminal, at most `*left` lines are available. Then only stacks
- * that fit are written, with three exceptions. The first stack is always written: if it does not
- * fit, its last lines are left out. It may take STACK_LINES lines, or STACK_LINES_OF_SUSPECTS lines
- * if there are suspects, even if fewer are available. If there are suspects and fewer than
- * STACK_LINES_OF_SUSPECTS lines are available, no stack is written, so that the lines of suspects
- * do not scroll away. Subtracts the lines written from `*left`; sets it to 0 if stacks are left
- * out. Returns 0 or -ENOMEM.
+ * Writes stacks; on a terminal, only those that fit into `*left` lines, with three exceptions. The
+ * first stack is always written: if it does not fit, its last lines are left out. It may take
+ * STACK_LINES lines, or STACK_LINES_OF_SUSPECTS lines if there are suspects, even if fewer are
+ * available. If there are suspects and fewer than STACK_LINES_OF_SUSPECTS lines are available, no
+ * stack is written, so that the lines of suspects do not scroll away. Subtracts the lines written
+ * from `*left`; sets it to 0 if stacks are left out. Returns 0 or -ENOMEM.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
 		       size_t cnt, size_t *left)
@@ -271,8 +262,8 @@ static size_t remove_reclaimable(const struct report_site **sites, size_t *cnt)
 }
 
 /*
- * Number of lines below the list of reclaimable caches: one with the number of further caches, and
- * one with the options that show their stacks
+ * Number of lines below the list of reclaimable caches: the number of further caches, and the
+ * options that show their stacks
  */
 #define RECLAIMABLE_LINES 2
 /*
@@ -308,9 +299,7 @@ static int write_stacks(const struct text_part *part, size_t left)
 	return err;
 }
 
-/*
- * Writes everything that follows the stacks: groups, largest blocks, peak, summary, census, totals.
- */
+/* Writes everything that follows the stacks. */
 static void write_tail(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -349,8 +338,8 @@ static char *text_of(const struct text_part *part, void (*write)(const struct te
 }
 
 /*
- * True if a line at the end of a report is a note, such as "\tlost: ...". The lines "outstanding:"
- * and "open:", which have the totals, are not notes.
+ * True if a line at the end of a report is a note, such as "\tlost: ...". The totals
+ * ("outstanding:", "open:") are not notes.
  */
 static bool is_note(const char *line)
 {
@@ -360,8 +349,8 @@ static bool is_note(const char *line)
 }
 
 /*
- * Writes the labels of consecutive notes, such as "lost"; `line` is the first note. If adjacent
- * notes have the same label, writes the label once, with the number of these notes.
+ * Writes the labels of consecutive notes, such as "lost"; `line` is the first note. Writes adjacent
+ * equal labels once, with their number.
  */
 static void write_labels(FILE *out, const char *line)
 {
@@ -382,9 +371,7 @@ static void write_labels(FILE *out, const char *line)
 	fputs(" (-T 10 shows these notes)\n", out);
 }
 
-/*
- * Writes the end of a report. In place of all notes, writes one line with the labels of the notes.
- */
+/* Writes the end of a report, with one line of labels in place of all notes. */
 static void write_short_tail(FILE *out, const char *tail)
 {
 	bool is_labelled = false;
@@ -399,8 +386,8 @@ static void write_short_tail(FILE *out, const char *tail)
 }
 
 /*
- * Number of lines on the terminal in addition to the head, the stacks and the tail of a report: an
- * empty line, the line "more stacks", and the line of the cursor
+ * Number of lines on the terminal besides the head, stacks and tail of a report: an empty line, the
+ * line "more stacks", and the line of the cursor
  */
 #define OTHER_LINES 3
 /*

@@ -11,7 +11,7 @@
 
 /*
  * Writes that all stacks are complete, or the percentage of bytes or descriptors that have complete
- * stacks. This percentage is rounded down, so that it is below 100 %.
+ * stacks, rounded down, so that it is below 100 %.
  */
 void text_write_complete(FILE *out, const struct report *report)
 {

@@ -243,10 +243,7 @@ void text_write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
-/*
- * True if the sites of the snapshot, whether the report shows them or not, belong to several
- * processes.
- */
+/* True if the snapshot's sites, shown or not, belong to several processes. */
 bool text_several_processes(const struct snapshot *snap)
 {
 	const struct process *first = NULL;
@@ -334,18 +331,15 @@ void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *lo
 {
 	uint64_t addr = frame_address(frame, location);
 
-	/*
-	 * In generated code, the offset equals the address, so text_write_place() writes the
-	 * address.
-	 */
+	/* In generated code, the offset equals the address: text_write_place() writes it. */
 	if (addr && (!location || addr != location->module_offset))
 		fprintf(out, "0x%" PRIx64 " ", addr);
 	text_write_place(out, location);
 }
 
 /*
- * True if the report is of a core file. A site is then a class of blocks, and has a name instead of
- * a stack.
+ * True if the report is of a core file: a site is then a class of blocks, with a name instead of a
+ * stack.
  */
 static bool is_of_core(const struct text_part *part)
 {
@@ -509,7 +503,7 @@ static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 }
 
 /*
- * A line of notes in parentheses, which is written note by note. If there are no notes, no line is
+ * A line of notes in parentheses, which is written note by note; if there are none, no line is
  * written.
  */
 struct note {
@@ -742,8 +736,7 @@ static void write_held_by(const struct text_part *part, const struct report_site
 }
 
 /*
- * Writes why a site seems to leak, or does not seem to leak: for each condition, the value found
- * and the limit.
+ * Writes why a site seems to leak, or does not: for each condition, the value found and the limit.
  */
 static void write_why(const struct text_part *part, const struct site_history *history)
 {

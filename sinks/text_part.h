@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes parts of reports for people: times, names, stacks, notes. This module knows nothing of the
- * order of the parts in a report.
+ * Writes parts of reports for people: times, names, stacks, notes. Knows nothing of the order of
+ * the parts in a report.
  */
 #ifndef SINKS_TEXT_PART_H
 #define SINKS_TEXT_PART_H
@@ -22,13 +22,13 @@ enum text_look {
 
 struct text_part {
 	FILE *out;
-	const struct report *report; /* the report; NULL when an event is written */
+	const struct report *report; /* NULL when an event is written */
 	const char *indent;          /* indentation of a site's first line, which has its sums */
 	bool with_process;
 	enum text_look look;
 	/*
-	 * The site whose stack was written immediately before. Outer frames that the next stack has
-	 * in common with it are not written again. NULL if there is no such site.
+	 * The site whose stack was written immediately before. Outer frames in common with it are
+	 * not written again. NULL if there is none.
 	 */
 	const struct report_site *above;
 	/* In text_write_stack(): true if template arguments are left out of long names. */
@@ -50,9 +50,7 @@ enum text_style {
 #define TEXT_MARK_BEGIN 1 /* the character is this number plus the enum text_style */
 #define TEXT_MARK_END 14
 
-/*
- * Begin and end a style. Both functions do nothing unless the look is LOOK_COLOUR or LOOK_MARKED.
- */
+/* Begin and end a style; do nothing unless the look is LOOK_COLOUR or LOOK_MARKED. */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
 /*
@@ -173,7 +171,6 @@ void text_write_change(const struct text_part *part, uint64_t bytes);
 /* Writes an amount, followed by "in 4 blocks" unless the report is of descriptors. */
 void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uint64_t count);
 
-/* True if a report is of descriptors instead of memory. */
 bool text_is_of_descriptors(const struct text_part *part);
 
 /* Writes the amount of one reachability, such as "definite: 80 bytes in 1 block". */

@@ -18,8 +18,8 @@
 
 /*
  * Writes a line for each function with proven losses that the report shows, the largest loss first,
- * and a line with the number of all other sites with proven losses. is_named: the sentence of the
- * verdict names the only function, so the function has no line.
+ * and a line with the number of all other such sites. is_named: the sentence of the verdict names
+ * the only function, so the function has no line.
  */
 static void write_losses(const struct text_part *part, bool is_named)
 {
@@ -70,7 +70,7 @@ static bool is_mostly_unnamed(const struct report *report, struct named named)
 	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
 }
 
-/* True if the sentence of the verdict names the function to blame: it does if there is only one. */
+/* True if the verdict's sentence names the function to blame: it does if there is only one. */
 static bool names_culprit(const struct report *report)
 {
 	enum conclusion conclusion = conclusion_of(report);
@@ -83,8 +83,8 @@ static bool names_culprit(const struct report *report)
 }
 
 /*
- * Writes that --why lists more sites. If --why is already given and its list is full, writes that
- * it lists at most REPORT_PATHS_MAX sites.
+ * Writes that --why lists more sites; with --why and a full list, that it lists at most
+ * REPORT_PATHS_MAX.
  */
 static void write_more_hint(const struct text_part *part, size_t cnt)
 {
@@ -159,7 +159,6 @@ static bool traces_kernel(const struct report *report)
 	return report->snapshot->stats[SPACE_KERNEL].known;
 }
 
-/* True if child processes are traced (-f). */
 static bool traces_children(const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -292,8 +291,8 @@ static void write_ended_process(const struct text_part *part, const struct ended
 }
 
 /*
- * Writes how much memory processes held when they ended. Names the processes that held at least a
- * tenth of this memory, and sums up the others.
+ * Writes how much memory processes held when they ended. Names those that held at least a tenth of
+ * it, and sums up the other processes.
  */
 static void write_ended(const struct text_part *part)
 {
@@ -361,8 +360,8 @@ static void write_explained(const struct text_part *part, const struct untraced_
 
 /*
  * Writes how fast the largest heap block grows, if this block is younger than the minimum age of
- * blocks in the report. Writes this even if there are suspects, because they may be the smaller
- * part of the growth.
+ * blocks in the report. Does so even with suspects, because they may be the smaller part of the
+ * growth.
  */
 static void write_too_young(const struct text_part *part)
 {
@@ -583,7 +582,7 @@ static void write_unknown(const struct text_part *part)
 
 /*
  * The style and the text of the verdict's sentence. If `write` is NULL, the sentence is `text`;
- * else `write` writes the sentence.
+ * else `write` writes it.
  */
 static const struct {
 	enum text_style style;
@@ -619,9 +618,8 @@ void verdict_write_sentence(const struct text_part *part)
 }
 
 /*
- * True if the report has the sentence of the verdict. In bcc's format, it has the sentence only if
- * no other line of the report expresses the verdict. For a core file, it has the sentence only if
- * losses are proven and the format is not bcc's.
+ * True if the report has the sentence of the verdict. In bcc's format, only if no other line
+ * expresses the verdict. For a core file, only if losses are proven and the format is not bcc's.
  */
 static bool has_sentence(const struct text_part *part)
 {
@@ -640,8 +638,8 @@ void verdict_write_notes(const struct text_part *part)
 			    report->settling->objects == report->unclear->objects;
 	/*
 	 * The lines about report->unclear (a pool) and report->settling (a pool or a site in it)
-	 * may be about the same objects. If so, write only one of them: the line about settling if
-	 * it is about the whole pool, else the line about unclear.
+	 * may be about the same objects. If so, write only one: the line about settling if it is
+	 * about the whole pool, else the line about unclear.
 	 */
 	bool is_written = !report->unclear ||
 			  (same_objects && report->settling->site == &report->unclear->sum);

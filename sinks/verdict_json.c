@@ -22,10 +22,7 @@
 #define LINE_MOST 3072
 /* Maximum number of findings and notes, taken together, in the first attempt */
 #define ITEMS_MOST 16
-/*
- * Maximum bytes of a function's name, used only if not even one finding with full names fits into
- * the line
- */
+/* Maximum bytes of a function's name if not even one finding with full names fits into the line */
 #define NAME_MOST 120
 
 /* Number of findings and notes that may still be written, and number of those left out so far */

@@ -179,7 +179,7 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 
 /*
  * Returns the maximum number of callers that are named. If the suspect stands for several instances
- * of a template, only the nearest caller may be named, and only if all instances have the same one.
+ * of a template, only the nearest caller may be named, and only if all instances share it.
  */
 static unsigned int callers_shown(const struct suspect *suspect, const struct detail *detail)
 {
@@ -506,8 +506,8 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 
 /*
  * Returns the line of a suspect or loss with as many details as fit, to be freed; NULL if out of
- * memory. If possible, the line has at most WIDTH - `taken` bytes, because the caller writes
- * `taken` bytes before it.
+ * memory. If possible, it has at most WIDTH - `taken` bytes: the caller writes `taken` bytes before
+ * it.
  */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
 		      size_t taken)

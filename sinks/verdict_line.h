@@ -9,8 +9,8 @@
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
  * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
  * out details in this order: all callers but the nearest, how many blocks were freed, the manner of
- * growth. If the line is still too long, leaves out all callers, but writes the other details again
- * as far as they fit. If necessary, finally cuts names.
+ * growth. If it is still too long, leaves out all callers, but writes the other details again as
+ * far as they fit. Finally cuts names.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
