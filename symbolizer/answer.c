@@ -117,8 +117,8 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		raw[i].line = message_get_u32(cursor);
 	}
 	/*
-	 * If the names exceed the limit, keep at least the name of the last frame: it is the
-	 * function that contains the inlined calls.
+	 * If the names exceed the limit, keep at least the name of the last frame: it contains the
+	 * inlined calls.
 	 */
 	raw[cnt - 1].symbol = within_limit(raw[cnt - 1].symbol, &bytes);
 	for (uint32_t i = 0; i < cnt; i++) {
@@ -138,10 +138,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		frames[i].line = raw[i].line;
 		frames[i].inlined = i + 1 < cnt;
 	}
-	/*
-	 * For a return address, the byte before it was looked up: add 1 to get the offset of the
-	 * return address.
-	 */
+	/* For a return address, the byte before it was looked up: add 1. */
 	if (frames[cnt - 1].symbol)
 		frames[cnt - 1].offset = vaddr - start + !exact;
 	*ret = (struct name_answer){vaddr, frames, cnt};

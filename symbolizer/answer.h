@@ -29,8 +29,8 @@ struct name_answer {
  */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
 /*
- * Maximum total length, in bytes, of the names of all functions and source files at one address. A
- * limit is needed because a traced process chooses these names, and they stay in memory.
+ * Maximum total length, in bytes, of the names of all functions and source files at one address: a
+ * traced process chooses these names, and they stay in memory.
  */
 #define NAME_BYTES_MAX (64 * 1024)
 

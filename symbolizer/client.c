@@ -44,10 +44,7 @@ void client_deinit(struct client *client)
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
-/*
- * Closes the debug file that was offered to the helper. Called if it is not the needed file, or if
- * it made the helper crash or hang.
- */
+/* Closes the offered debug file, which is not the needed one or made the helper crash or hang. */
 static void drop_offer(struct module *module)
 {
 	if (module->debug_fd == module->offered_fd)
@@ -87,8 +84,8 @@ static int note_unreadable(struct module *module, uint32_t why)
 }
 
 /*
- * Ends the helper and gives up its job. Ensures that the job is not repeated: closes the offered
- * debug file, or lowers the module's max_level.
+ * Ends the helper and gives up its job. So that the job is not repeated, closes the offered debug
+ * file, or lowers the module's max_level.
  */
 static void give_up(struct client *client)
 {
@@ -124,9 +121,7 @@ static int accept_offer(struct module *module, enum server_need kind)
 	 */
 	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
 		return -EPROTO;
-	/*
-	 * Count a debug file only when it is first accepted, not when it is sent to a new helper.
-	 */
+	/* Count a debug file when it is first accepted, not when it is sent to a new helper. */
 	if (*kept < 0) {
 		module->generation++;
 		*kept = module->offered_fd;
@@ -224,10 +219,9 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles the loss of the helper, which ended, sent an invalid answer or could not be read. Returns
- * -EAGAIN if a helper has ended for the first time while working on this module: the caller may
- * repeat the job, since the cause may be, for example, the OOM killer. Otherwise returns -EIO or
- * -ENOMEM.
+ * Handles a helper that ended, sent an invalid answer or could not be read. Returns -EAGAIN if a
+ * helper ended for the first time while working on this module: the caller may repeat the job,
+ * since the cause may be, for example, the OOM killer. Otherwise returns -EIO or -ENOMEM.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -288,9 +282,8 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 }
 
 /*
- * Kills a helper that has sent no answer for hang_ns. This time may span several calls: a large
- * file may take longer than one call may wait. But a hostile file that takes forever must not block
- * other files.
+ * Kills a helper that has sent no answer for hang_ns, perhaps over several calls: a large file may
+ * take longer than one call may wait, but a hostile file must not block other files forever.
  */
 int client_wait(struct client *client, uint64_t deadline_ns)
 {
@@ -344,8 +337,8 @@ static void put_anchors(struct message *request, const struct module *module)
 }
 
 /*
- * Returns the maximum number of modules that one helper process may open. The helper opens several
- * files per module, and the number of its descriptors is limited.
+ * Returns the maximum number of modules that a helper may open: it opens several files per module,
+ * and its descriptors are limited.
  */
 static size_t most_opened(void)
 {
@@ -359,8 +352,8 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	struct message request = {.fd = module->fd};
 
 	/*
-	 * The helper keeps the files of a module open until client_close(). Start a new helper if
-	 * too many files are open.
+	 * The helper keeps a module's files open until client_close(). Start a new helper if too
+	 * many are open.
 	 */
 	if (client->opened >= most_opened()) {
 		helper_stop(&client->helper, HELPER_GRACE_MS);

@@ -36,7 +36,7 @@ struct client {
 	/* number of names on the current module's todo list that earlier jobs have handled */
 	size_t named;
 	size_t wanted;                /* number of names on the current module's todo list */
-	sym_progress_fn *on_progress; /* progress callback; may be NULL */
+	sym_progress_fn *on_progress; /* may be NULL */
 	/* time without an answer, in nanoseconds, after which the helper counts as hung */
 	uint64_t hang_ns;
 };
@@ -68,10 +68,7 @@ bool client_close(struct client *client, struct module *module);
  * not, the file was closed.
  */
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns);
-/*
- * Asks the helper to look up cnt names (at most SERVER_OFFSETS_MAX), and stores the results in
- * them.
- */
+/* Asks the helper to look up cnt names (at most SERVER_OFFSETS_MAX), and stores the results. */
 int client_ask(struct client *client, struct module *module, struct name *const *names, size_t cnt,
 	       enum name_level level, uint64_t deadline_ns);
 

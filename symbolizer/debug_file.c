@@ -23,8 +23,8 @@ static char *directory_of(const char *path)
 }
 
 /*
- * Makes the path of the alternate file (.gnu_debugaltlink) that the module needs. If its name is
- * relative, it is relative to the directory of the file that contains the .gnu_debugaltlink.
+ * Makes the path of the needed alternate file (.gnu_debugaltlink). A relative name is relative to
+ * the directory of the file that contains the .gnu_debugaltlink.
  */
 static int alternate_place(const struct module *module, char **ret)
 {

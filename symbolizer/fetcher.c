@@ -25,7 +25,7 @@
 
 /*
  * User id of the helper if memleak is root and was not started by sudo. Nothing else uses this id.
- * The id is constant, so that a helper can use the cache that an earlier memleak has filled.
+ * It is constant, so that a helper can use an earlier memleak's cache.
  */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
@@ -50,10 +50,7 @@ struct client_library {
 			       int (*fn)(struct debuginfod_client *client, long done, long all));
 };
 
-/*
- * The helper's socket. It is global because libdebuginfod's progress callback has no argument for
- * user data.
- */
+/* The helper's socket; global because libdebuginfod's progress callback has no user data. */
 static int fetch_sock = -1;
 
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
@@ -83,8 +80,7 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 
 /*
  * Downloads a debug file. Returns its descriptor or a negative errno. Passes length 0 to
- * libdebuginfod, which means that build_id is hex text. The sender of the request has checked this
- * text.
+ * libdebuginfod: build_id is hex text, which the sender of the request has checked.
  */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
@@ -102,8 +98,7 @@ struct fetch_server {
 };
 
 /*
- * Handles a request, which consists of a build id. The answer contains the descriptor of the debug
- * file, if the file was found.
+ * Handles a request, a build id. The answer contains the debug file's descriptor, if it was found.
  */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
@@ -133,8 +128,8 @@ static bool id_from(const char *name, uint32_t *ret)
 }
 
 /*
- * Changes the user and group of this process. Then restores its parent-death signal, which the
- * kernel clears when the user changes.
+ * Changes this process's user and group, and restores its parent-death signal, which the kernel
+ * clears when the user changes.
  */
 static int become(uid_t uid, gid_t gid)
 {

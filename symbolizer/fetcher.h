@@ -38,9 +38,8 @@ void fetcher_deinit(struct fetcher *fetcher);
 void fetcher_want(struct fetcher *fetcher, struct module *module);
 
 /*
- * Waits for one answer. If it contains a file, stores the file in the fetched_fd of the module that
- * needs it. Returns 0 if there was an answer, -ENOENT if no download is pending any more, or
- * -ETIMEDOUT.
+ * Waits for one answer, and stores its file, if any, in the fetched_fd of the module that needs it.
+ * Returns 0 if there was an answer, -ENOENT if no download is pending any more, or -ETIMEDOUT.
  */
 int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns);
 

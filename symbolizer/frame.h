@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * A function at an address; an address has several frames if calls were inlined there. For the
- * address of a variable, the frame is the variable, with the file and line of its declaration; the
+ * A function at an address; an address has several frames if calls were inlined there. For a
+ * variable's address, the frame is the variable, with the file and line of its declaration; the
  * file name may lack its directory.
  */
 struct sym_frame {
 	const char *symbol; /* demangled name; NULL if unknown */
 	uint64_t offset; /* offset of the address from the function's start; 0 for inlined frames */
 	const char *file;  /* source file as stated by DWARF; NULL if unknown */
-	unsigned int line; /* line number; 0 if unknown */
+	unsigned int line; /* 0 if unknown */
 	bool inlined;      /* true if this function was inlined into that of the next frame */
 };
 
@@ -42,8 +42,8 @@ struct sym_mapping {
  */
 struct sym_location {
 	/*
-	 * The queried address. For a query by file offset: the address at which this offset is
-	 * mapped or was last mapped; 0 if unknown.
+	 * The queried address. For a query by file offset: the address where this offset is or was
+	 * last mapped; 0 if unknown.
 	 */
 	uint64_t addr;
 	/*
@@ -65,12 +65,11 @@ struct sym_location {
 	 * _stext or from the start of the kernel module's text; `addr` if the code is in neither.
 	 */
 	uint64_t module_offset;
-	const char *build_id; /* build id in lower-case hex; NULL if unknown */
+	const char *build_id; /* in lower-case hex; NULL if unknown */
 	bool unread;          /* true if `module` is a file that could not be opened */
 	bool lines_follow;    /* true if a later query may find source lines */
 	struct sym_mapping mapping;
-	/* number of frames, at least 1; the innermost inlined function is first */
-	size_t frame_cnt;
+	size_t frame_cnt; /* at least 1; the innermost inlined function is first */
 	const struct sym_frame *frames;
 };
 
@@ -83,15 +82,15 @@ static inline bool sym_is_script(const struct sym_location *location)
 }
 
 /*
- * Returns the outermost function at a location: all other functions there are inlined into it.
- * Returns NULL if the location is NULL or was not looked up.
+ * Returns the outermost function at a location: the others are inlined into it. Returns NULL if the
+ * location is NULL or was not looked up.
  */
 static inline const struct sym_frame *sym_outermost(const struct sym_location *location)
 {
 	return location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
 }
 
-/* Returns the name of the outermost function at a location; NULL if it is unknown. */
+/* Returns the outermost function's name; NULL if it is unknown. */
 static inline const char *sym_outermost_symbol(const struct sym_location *location)
 {
 	const struct sym_frame *frame = sym_outermost(location);
@@ -109,8 +108,8 @@ enum sym_kind {
 struct sym_query {
 	uint64_t addr; /* for SYM_TLS: any code address of the program, such as its entry point */
 	/*
-	 * true if addr is the address of an instruction; false if addr is a return address: the
-	 * byte before it, which is part of the call, is looked up instead
+	 * false if addr is a return address: the byte before it, which is part of the call, is
+	 * looked up
 	 */
 	bool exact;
 	/*
@@ -123,10 +122,9 @@ struct sym_query {
 };
 
 /*
- * Progress callback. Called a few times a second while symspace__resolve() waits for names from the
- * file `path`. percent: share of the wanted names that have been found; negative while debug
- * information is being downloaded. At the end, called with path == NULL, even if
- * there was no wait.
+ * Called a few times a second while symspace__resolve() waits for names from the file `path`.
+ * percent: share of the wanted names that have been found; negative while debug information is
+ * being downloaded. At the end, called with path == NULL, even if there was no wait.
  */
 typedef void sym_progress_fn(const char *path, int percent);
 

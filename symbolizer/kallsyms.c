@@ -15,8 +15,8 @@
 #include "base/order.h"
 
 /*
- * Value of kernel_symbol.name for a symbol that is not a function. Such a symbol is stored only
- * because the function before it ends there.
+ * Value of kernel_symbol.name for a symbol that is not a function; it is stored only because the
+ * function before it ends there.
  */
 #define NO_NAME UINT32_MAX
 
@@ -26,7 +26,7 @@ struct line {
 	char type;
 	const char *name;
 	size_t name_len;
-	const char *owner; /* name of the owner; NULL for the core kernel */
+	const char *owner; /* NULL for the core kernel */
 	size_t owner_len;
 };
 
@@ -90,8 +90,8 @@ static bool is_name(const struct line *line, const char *name)
 }
 
 /*
- * If a line lists a marker symbol such as _stext or _etext, records its address as a limit of the
- * core kernel's text.
+ * Records the address of a marker symbol such as _stext or _etext as a limit of the core kernel's
+ * text.
  */
 static void note_limits(struct kallsyms *table, const struct line *line)
 {
@@ -122,7 +122,7 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 		return number;
 	/*
 	 * Let last_owner point into this line, even if the owner is unchanged: keep_name()
-	 * overwrites the text of earlier lines.
+	 * overwrites earlier lines.
 	 */
 	parse->last_owner = line->owner;
 	parse->last_owner_len = line->owner_len;
@@ -132,9 +132,9 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 }
 
 /*
- * Appends the line's name to the stored names and returns its offset; returns NO_NAME if the symbol
- * is not a function. The stored names are at the start of the buffer with the text, and never reach
- * the part of the text that is not parsed yet.
+ * Appends the line's name to the stored names and returns its offset; NO_NAME if the symbol is not
+ * a function. The stored names are at the start of the text's buffer, and never reach text that is
+ * not parsed yet.
  */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
@@ -253,7 +253,7 @@ bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr)
 	return is_in(&table->text, addr) || is_in(&table->init_text, addr);
 }
 
-/* Returns the highest address where a symbol can end, not considering the next symbol. */
+/* Returns the highest address where a symbol can end, ignoring the next symbol. */
 static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {
 	if (symbol->owner != KALLSYMS_CORE)
@@ -269,10 +269,7 @@ static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbo
 	return table->text.end ? symbol->start : UINT64_MAX;
 }
 
-/*
- * Returns the symbol with the best name among the symbols `first` to `last`, which all have the
- * same address.
- */
+/* Returns the best-named of the symbols `first` to `last`, which all have the same address. */
 static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t first, size_t last)
 {
 	const struct kernel_symbol *best = NULL;

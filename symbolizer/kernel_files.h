@@ -21,7 +21,7 @@ extern const struct kernel_roots kernel_roots_host;
 
 /* A module listed in /proc/modules. */
 struct loaded_module {
-	const char *name; /* module name, not NUL-terminated */
+	const char *name; /* not NUL-terminated */
 	size_t name_len;
 	uint64_t start; /* start of the module's text; 0 if the kernel hides addresses */
 	/*
@@ -39,13 +39,13 @@ int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret
 
 /*
  * Parses the next valid line of /proc/modules in the text from `at` to `end`. Returns the start of
- * the line after it, to be passed as `at` next time; NULL if there was no valid line.
+ * the line after it, the next `at`; NULL if there was no valid line.
  */
 const char *loaded_module_next(const char *at, const char *end, struct loaded_module *ret);
 
 /*
  * Returns the GNU build id, in hex, of a module, or of the core kernel if module is NULL. Returns
- * NULL if there is no build id or if out of memory.
+ * NULL if there is none or if out of memory.
  */
 char *kernel_build_id(const struct kernel_roots *roots, const char *module);
 

@@ -27,9 +27,9 @@ struct location {
 	/* kernel part that contains the address; NULL if unknown, and for addresses of processes */
 	const struct kernel_part *part;
 	struct module *module; /* file in which the address is looked up; NULL if there is none */
-	struct name *name;    /* struct name of the address in `module`; NULL if there is no file */
-	struct sym_frame own; /* the location's only frame until `name` has frames */
-	char *own_symbol;     /* function name from a JIT map or kallsyms; NULL if none */
+	struct name *name;     /* NULL if there is no file */
+	struct sym_frame own;  /* the location's only frame until `name` has frames */
+	char *own_symbol;      /* function name from a JIT map or kallsyms; NULL if none */
 	/*
 	 * kernel only: copy of the frames found in DWARF, except that the outermost function has
 	 * the name and offset of `own`; NULL if there are none
@@ -46,7 +46,7 @@ struct locations {
 	 * newest[1] for addresses of instructions, newest[1 + kind] for SYM_DATA and SYM_TLS.
 	 */
 	struct hash_map newest[1 + SYM_KIND_CNT];
-	struct location **all; /* all locations, including replaced ones */
+	struct location **all; /* including replaced ones */
 	size_t cnt;
 	size_t cap;
 	unsigned int generation; /* number of times the mappings or kernel symbols were read */

@@ -15,19 +15,15 @@
 #include "symbolizer/frame.h"
 #include "symbolizer/server/protocol.h"
 
-/*
- * The address of an instruction or variable in a module, with the name that was found for it. Is
- * freed together with the module.
- */
+/* The address of an instruction or variable in a module, with its name. Freed with the module. */
 struct name {
 	enum name_kind kind;
 	/* offset as in server/protocol.h; for code, a file offset or load address */
 	uint64_t offset;
 	uint64_t anchor; /* anchor as in server/protocol.h; used only for variables */
 	/*
-	 * True for the address of an instruction, false for a return address. For a return address,
-	 * `offset` is that of the byte before it, which is part of the call; but the offsets in
-	 * `frames` are those of the return address.
+	 * False for a return address: then `offset` is that of the byte before it, which is part of
+	 * the call; but the offsets in `frames` are those of the return address.
 	 */
 	bool exact;
 	bool listed; /* true if the name is on the module's todo list */
@@ -51,22 +47,18 @@ struct file_anchor {
 struct module {
 	struct file_version version;
 	uint32_t id; /* index of the module in opened_modules.items */
-	/* file descriptor; -1 if the file is closed, or if only its debug file is used */
-	int fd;
+	int fd;      /* -1 if the file is closed, or if only its debug file is used */
 	/*
-	 * true if the file was closed because too many files were open, or because no address space
-	 * maps it any longer; it can be opened again
+	 * true if the file was closed because too many were open, or no address space maps it any
+	 * longer; it can be opened again
 	 */
 	bool closed;
-	uint64_t used;      /* sequence number of the module's latest use; 0 for kernel files */
+	uint64_t used;      /* sequence number of the latest use; 0 for kernel files */
 	uint64_t mapped_ns; /* CLOCK_MONOTONIC time when an address space last mapped the file */
 	char *path;         /* path as seen by the first process that mapped the file */
 	char *build_id;
 	bool is_elf; /* true if the file is ELF or was not checked yet */
-	/*
-	 * highest level that may be requested; below NAME_FULL if a helper has crashed or hung
-	 * while it worked on a higher level
-	 */
+	/* highest level to request; below NAME_FULL if a helper crashed or hung on a higher one */
 	enum name_level max_level;
 	unsigned int deaths;     /* number of helpers that ended while working on the module */
 	unsigned int generation; /* number of debug files added to the module */
@@ -74,8 +66,8 @@ struct module {
 	unsigned int incarnation;
 
 	/*
-	 * load addresses of sections or symbols of a kernel file; if there are any, `offset` in
-	 * struct name is a load address, not a file offset
+	 * load addresses of sections or symbols of a kernel file; if there are any, name.offset is
+	 * a load address, not a file offset
 	 */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
@@ -88,21 +80,16 @@ struct module {
 	struct file_need need;
 	/* index of the next candidate for the file `need`, see debug_file_open() */
 	unsigned int candidate;
-	/* descriptor of the debug file that the helper is checking; -1 if there is none */
-	int offered_fd;
+	int offered_fd;     /* debug file that the helper is checking; -1 if there is none */
 	char *offered_path; /* path of the file offered_fd; NULL if it has none */
-	/*
-	 * descriptors of the debug files that a helper has accepted, or -1; also sent to later
-	 * helpers
-	 */
+	/* debug files that a helper has accepted, or -1; also sent to later helpers */
 	int debug_fd;
 	int alternate_fd;
 	char *debug_path;
 	bool unused_noted; /* true if it was logged why the file's DWARF is not used */
 	bool fetch_tried;  /* true if a download of the file `need` was requested */
 	bool fetching;     /* true while a download of the file `need` is pending */
-	/* downloaded debug file that was not yet offered to the helper; -1 if there is none */
-	int fetched_fd;
+	int fetched_fd;    /* downloaded debug file not yet offered to the helper, or -1 */
 	/* true if a lookup has waited for this download in vain: do not wait again */
 	bool fetch_awaited;
 
@@ -117,24 +104,21 @@ struct module {
 	size_t block_cap;
 };
 
-/* Creates a module. Takes over fd on success. */
+/* Takes over fd on success. */
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
 
-/*
- * Closes the files of a module, but keeps the names that were found in them. The files can be
- * opened again later.
- */
+/* Closes the files of a module, which can be opened again, but keeps the names found in them. */
 void module__close(struct module *module);
 
 /*
- * Finds the struct name of the code at `offset` and stores it in *ret. Creates it if there is none,
- * but does not look up the name. Fails only with -ENOMEM.
+ * Sets *ret to the struct name of the code at `offset`, which is created if needed. Does not look
+ * up the name. Fails only with -ENOMEM.
  */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
 /*
- * Finds the struct name of a variable and stores it in *ret. Creates it if there is none, but does
- * not look up the name. `kind` is not NAME_OF_CODE. Fails only with -ENOMEM.
+ * Sets *ret to the struct name of a variable, which is created if needed. Does not look up the
+ * name. `kind` is not NAME_OF_CODE. Fails only with -ENOMEM.
  */
 int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		     struct name **ret);
@@ -147,8 +131,8 @@ int module__want(struct module *module, struct name *name);
 void module__want_nothing(struct module *module);
 
 /*
- * Sets the frames of a name to `block`, the memory of which the module takes over. Former frames
- * stay valid. Fails with -ENOMEM.
+ * Sets the frames of a name to `block`, which the module takes over. Former frames stay valid.
+ * Fails with -ENOMEM.
  */
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
 		       size_t frame_cnt);

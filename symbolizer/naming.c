@@ -147,8 +147,8 @@ static bool is_wanted(const struct module *module, const struct name *name, enum
 }
 
 /*
- * Looks up the names on the module's todo list for which is_wanted() is true. Each request contains
- * at most SERVER_OFFSETS_MAX names.
+ * Looks up the names on the module's todo list for which is_wanted() is true, at most
+ * SERVER_OFFSETS_MAX per request.
  */
 static int ask(struct naming_pass *run, struct module *module, enum name_level level)
 {
@@ -221,10 +221,7 @@ static int await_fetches(struct naming_pass *run, struct module *const *modules,
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = await_fetch(run, modules[i]);
-	/*
-	 * While waiting for the file of one module, files of other modules may have arrived: use
-	 * them now.
-	 */
+	/* Files of other modules may have arrived during the wait: use them now. */
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)
 			err = name_module(run, modules[i], NAME_FULL);

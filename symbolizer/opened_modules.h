@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A list of all files (modules) that the symbolizer has opened. A file is listed once, even if
- * several processes map it. Only a limited number of files stay open: the most recently used ones.
+ * several processes map it. Only the most recently used files stay open.
  */
 #ifndef SYMBOLIZER_OPENED_MODULES_H
 #define SYMBOLIZER_OPENED_MODULES_H
@@ -9,14 +9,14 @@
 #include "symbolizer/module.h"
 
 struct opened_modules {
-	struct module **items; /* modules, indexed by id */
+	struct module **items; /* indexed by id */
 	size_t cnt;
 	size_t cap;
 	size_t open_cnt;
 	uint64_t uses;
 };
 
-/* Returns the module of a file; NULL if there is none. The module's file may be closed. */
+/* Returns the module of a file; NULL if there is none. The file may be closed. */
 struct module *opened_modules_find(const struct opened_modules *list,
 				   const struct file_version *version);
 

@@ -220,8 +220,8 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 }
 
 /*
- * Returns fd if it is the file that the region maps; otherwise closes fd and returns -ENOENT. If fd
- * is a negative errno, returns it unchanged.
+ * Returns fd if it is the file that the region maps, or a negative errno; otherwise closes fd and
+ * returns -ENOENT.
  */
 static int checked(const struct region *region, int fd, const struct stat *st)
 {
@@ -264,10 +264,7 @@ static int open_file(const struct proc_files *files, const struct region *region
 
 	if (files->proc_fd < 0)
 		return open_ended(region, st);
-	/*
-	 * Try map_files first: it needs privileges, but leads to the file even if the file was
-	 * deleted.
-	 */
+	/* Try map_files first: it needs privileges, but leads even to a deleted file. */
 	/* Check the file, since another file may be mapped at this address by now. */
 	fd = checked(region, open_mapped(files, start, end, st), st);
 	if (fd == -EREMOTE)

@@ -21,13 +21,10 @@ struct proc_files {
 	int proc_fd;
 	int maps_fd;
 	int root_fd; /* the process's root directory (O_PATH); -1 if access is denied */
-	/*
-	 * true if the process is in another user namespace: anything may be mounted below its root
-	 */
+	/* true if in another user namespace: anything may be mounted below its root */
 	bool foreign;
-	uid_t uid; /* effective uid of the process */
-	/* program's name; empty until proc_files_read_program() has found it */
-	struct program_name program;
+	uid_t uid;                   /* effective uid of the process */
+	struct program_name program; /* empty until proc_files_read_program() has found it */
 	bool is_program_read;
 	char *jit_path; /* path of the process's JIT map, if there is one, below root_fd */
 };
@@ -48,9 +45,8 @@ void proc_files_deinit(struct proc_files *files);
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
 
 /*
- * Reads the program's name, if it has not been read yet. Call this after the mappings have been
- * read: while they cannot be read because the memory map is locked, the name cannot be read,
- * either.
+ * Reads the program's name, if it has not been read yet. Call this after reading the mappings:
+ * while a locked memory map prevents that, the name cannot be read, either.
  */
 void proc_files_read_program(struct proc_files *files);
 

@@ -39,10 +39,7 @@ static int open_region(void *arg, struct region *region)
 	fd = proc_files_open(&space->image, region, &version);
 	if (fd == -ENOMEM)
 		return fd;
-	/*
-	 * Go on without a file that cannot be opened. Its addresses get no names, and `unread` of
-	 * struct sym_location will be set.
-	 */
+	/* Go on without the file: its addresses get no names, and sym_location.unread is set. */
 	if (fd < 0)
 		return 0;
 	return opened_modules_get(space->modules, fd, &version, region->path, &region->module);
@@ -70,9 +67,9 @@ int process_space_refresh(struct process_space *space)
 }
 
 /*
- * True if the region may contain JIT code. It must be executable, and one of these is true: it maps
- * no file; the file is not ELF (a memfd or shared memory); the file was deleted and could not be
- * opened. False for "[vdso]" and the like.
+ * True if the region may contain JIT code: it is executable, and maps no file, a file that is not
+ * ELF (a memfd or shared memory), or a deleted file that could not be opened. False for "[vdso]"
+ * and the like.
  */
 static bool is_jit(const struct region *region)
 {
@@ -91,8 +88,7 @@ static const char *module_name(const struct region *region)
 }
 
 /*
- * Sets the location's module and, if that is the program's file, the other name by which the
- * program was started.
+ * Sets the location's module and, for the program's file, the other name by which it was started.
  */
 static void set_module(const struct process_space *space, struct location *loc, const char *module)
 {
@@ -107,10 +103,7 @@ static struct sym_mapping mapping_of(const struct region *region)
 	return (struct sym_mapping){region->start, region->end, region->offset};
 }
 
-/*
- * Fills in a location whose address is in `region`. The region may be a former one, or NULL if no
- * region is known.
- */
+/* Fills in a location whose address is in `region` (present or former; NULL if unknown). */
 static int place(struct process_space *space, struct location *loc, struct region *region)
 {
 	loc->generation = space->locations.generation;
@@ -133,8 +126,8 @@ static int place(struct process_space *space, struct location *loc, struct regio
 }
 
 /*
- * True if the location is still right: its address is now in `region`, which maps it to the same
- * offset of the same file as before. Also true if `region` is NULL.
+ * True if the location is still right: `region` is NULL, or maps the address to the same offset of
+ * the same file as before.
  */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
@@ -145,8 +138,8 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 }
 
 /*
- * Fills in a location for a query by file offset. The name is looked up in the file, even if no
- * region maps it. If a region maps the offset, the location gets the address of the offset there.
+ * Fills in a location for a query by file offset. The name is looked up even if no region maps the
+ * file. If a region maps the offset, the location gets its address there.
  */
 static int place_in_file(struct process_space *space, const struct sym_query *query,
 			 struct module *module, struct location *loc)
@@ -199,9 +192,7 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
 	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
-		/*
-		 * Fill in the location again: at the first query, the file may not have been open.
-		 */
+		/* Fill in again: at the first query, the file may not have been open. */
 		if (!loc->name && region)
 			return place(space, loc, region);
 		loc->generation = space->locations.generation;
@@ -215,9 +206,8 @@ static int find_address(struct process_space *space, const struct sym_query *que
 }
 
 /*
- * Fills in the location of a variable. A global variable is looked up by the distance of its
- * address from the code of its file, a thread-local variable by its distance from the thread
- * pointer.
+ * Fills in the location of a variable. A global variable is looked up by its distance from the code
+ * of its file, a thread-local variable by its distance from the thread pointer.
  */
 static int place_variable(struct process_space *space, const struct sym_query *query,
 			  struct region *region, struct location *loc)
@@ -322,8 +312,8 @@ void process_space_publish(struct location *loc)
 	const struct name *name = loc->name;
 
 	/*
-	 * If the address of the variable is in no segment of the file, or was not looked up, keep
-	 * the name of the region, such as "[heap]", as the location's module.
+	 * If the address is in no segment of the file, or was not looked up, keep the region's
+	 * name, such as "[heap]", as the module.
 	 */
 	if (loc->code && (!name || !name->vaddr))
 		return;
@@ -354,9 +344,8 @@ static int open_by_path(const struct module *module, struct file_version *ret)
 }
 
 /*
- * Opens the module's file through `region`, which maps or has mapped it, or else by its path. The
- * region may be NULL. Returns an fd; -ENOENT if the file that was found is not the module's file;
- * or another negative errno.
+ * Opens the module's file through `region` (may be NULL), which maps or has mapped it, or else by
+ * its path. Returns an fd or a negative errno: -ENOENT if another file was found.
  */
 static int open_again(const struct process_space *space, const struct region *region,
 		      const struct module *module)

@@ -32,9 +32,8 @@ static char *read_exe(int proc_fd)
 }
 
 /*
- * Reads the beginning of a file of /proc/PID, up to a NUL or to the first character that is in
- * `end`. The caller frees *ret, which is NULL if out of memory. Returns 0 or a negative errno, as
- * proc_read_limited() does.
+ * Reads the beginning of a file of /proc/PID, up to a NUL or a character in `end`. The caller frees
+ * *ret, which is NULL if out of memory. Returns 0 or an error of proc_read_limited().
  */
 static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, char **ret)
 {
@@ -50,8 +49,8 @@ static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, 
 }
 
 /*
- * Returns the path to which the symbolic link `path` leads; the caller frees it. Returns NULL if
- * `path` is not a link or if out of memory.
+ * Returns the target of the symbolic link `path`; the caller frees it. Returns NULL if `path` is
+ * not a link or if out of memory.
  */
 static char *follow_link(int root_fd, const char *path)
 {

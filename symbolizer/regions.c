@@ -11,8 +11,8 @@
 #include "base/bisect.h"
 
 /*
- * Maximum number of former regions that are kept for later queries. Without this limit, a program
- * that keeps mapping and unmapping code could fill memleak's memory.
+ * Maximum number of former regions kept for later queries: a program that keeps mapping and
+ * unmapping code must not fill memleak's memory.
  */
 #define GONE_MAX 8192
 
@@ -69,10 +69,7 @@ static void region_free(struct region *region)
 	free(region);
 }
 
-/*
- * A cache of the paths that were created last. The key of a path is the pointer `path` of struct
- * mapping.
- */
+/* A cache of the paths created last, keyed by the pointer `path` of struct mapping. */
 struct recent_paths {
 	const char *texts[RECENT_PATHS];
 	char *paths[RECENT_PATHS];
@@ -130,8 +127,8 @@ static struct region *region_copy(const struct region *from)
 }
 
 /*
- * True if a mapping is the one that `region` stands for. Does not compare paths: renaming or
- * deleting the file changes only the path.
+ * True if `region` stands for the mapping. Does not compare paths: renaming or deleting the file
+ * changes only the path.
  */
 static bool is_same(const struct region *region, const struct mapping *m)
 {
@@ -139,10 +136,7 @@ static bool is_same(const struct region *region, const struct mapping *m)
 	       file_id_equal(&region->file, &m->file) && region->executable == m->executable;
 }
 
-/*
- * If there are more than GONE_MAX former regions, frees the oldest ones, except those to which a
- * location points.
- */
+/* Frees the oldest former regions beyond GONE_MAX, except those to which a location points. */
 static void trim_gone(struct regions *regions)
 {
 	size_t excess = regions->gone_cnt > GONE_MAX ? regions->gone_cnt - GONE_MAX : 0;
@@ -162,8 +156,8 @@ static void trim_gone(struct regions *regions)
 }
 
 /*
- * Moves a region that is no longer mapped to the list of former regions if it has a module, or if a
- * location points to it. Otherwise frees the region.
+ * Moves a region that is no longer mapped to the list of former regions if it has a module or a
+ * location points to it. Otherwise frees it.
  */
 static void retire(struct regions *regions, struct region *region)
 {
@@ -174,9 +168,8 @@ static void retire(struct regions *regions, struct region *region)
 }
 
 /*
- * Returns the region in regions->live that stands for the mapping `m`; NULL if there is none. *at
- * is the index in regions->live where the search begins; the search advances it, since regions and
- * mappings are both sorted by address.
+ * Returns the region in regions->live that stands for the mapping `m`; NULL if there is none.
+ * Searches from index *at, and advances it, since regions and mappings are both sorted by address.
  */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {
@@ -313,9 +306,8 @@ static bool is_of(const struct region *region, const struct file_id *file)
 }
 
 /*
- * Returns the index of the first of the adjacent regions that map one file. at: index of any of
- * these regions, or of the anonymous memory that directly follows them (the zero-filled part of the
- * data segment).
+ * Returns the index of the first of the adjacent regions that map one file. at: index of one of
+ * them, or of the anonymous memory directly after them (the zero-filled part of the data segment).
  */
 static size_t first_of_file(const struct regions *regions, size_t at)
 {
@@ -342,18 +334,15 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
 		struct region *code = regions->live[i];
 
-		/*
-		 * Stop at a region of another file, or at offset 0, where the file is mapped a
-		 * second time.
-		 */
+		/* Stop at another file, or at offset 0, where the file is mapped a second time. */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;
 		if (code->executable && code->module)
 			return code;
 	}
 	/*
-	 * If the file has only one page, its code and its data are both mapped from offset 0, and
-	 * the code may be before `first`.
+	 * If the file has only one page, its code and data are both mapped from offset 0, and the
+	 * code may be before `first`.
 	 */
 	for (size_t i = first; file.ino && i-- > 0 && is_of(regions->live[i], &file);)
 		if (regions->live[i]->executable && regions->live[i]->module)

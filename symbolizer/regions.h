@@ -24,13 +24,10 @@ struct region {
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;
-	/* true if a location points to this region: free it only together with all regions */
+	/* true if a location points to this region: free it only with all regions */
 	bool kept;
 	char *path;
-	/*
-	 * module of the region's file; NULL if the region maps no file or the file was not opened
-	 */
-	struct module *module;
+	struct module *module; /* NULL if the region maps no file or the file was not opened */
 };
 
 struct regions {
@@ -55,8 +52,8 @@ int regions_copy(const struct regions *from, struct regions *ret);
 
 /*
  * Returns the executable region that contains addr: the present one or, if there is none, the
- * latest former one. If no executable region contains addr, returns the present region that
- * contains addr; NULL if there is none.
+ * latest former one. If there is none, either, returns the present region that contains addr, or
+ * else NULL.
  */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 

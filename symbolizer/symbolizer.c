@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Implements the functions of symbolizer.h: looks up addresses in the address spaces of processes
- * and of the kernel.
- */
+/* Looks up addresses in the address spaces of processes and of the kernel. */
 #include "symbolizer/symbolizer.h"
 
 #include <errno.h>

@@ -28,7 +28,7 @@ struct symspace;
  * memory: the fork copies it. Debug files are downloaded only if DEBUGINFOD_URLS is set.
  */
 int symbolizer__new(struct symbolizer **ret);
-/* Frees a symbolizer. All its symspaces must have been freed before. */
+/* Requires that all its symspaces have been freed. */
 void symbolizer__free(struct symbolizer *sym);
 
 /*
@@ -42,7 +42,7 @@ void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
  * Closes files that no process has mapped for a few seconds, so that their file systems can be
  * unmounted. Call periodically. Names that were found are kept, and a closed file is opened again
  * when needed. A file that cannot be opened again, for example because it was deleted, stays open
- * as long as there is a symspace that maps it or has mapped it at any time.
+ * as long as any symspace maps or has mapped it.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 
@@ -58,9 +58,9 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 
 /*
  * Adds a space for the program that a process executes now, and opens all files that the process
- * maps as code. Opens them through /proc/PID, so that this works for other mount namespaces, too.
- * Returns -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread).
- * If the process's memory map stays locked, returns 0, but the space has no mappings until
+ * maps as code, through /proc/PID, so that this works for other mount namespaces, too. Returns
+ * -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread). If the
+ * process's memory map stays locked, returns 0, but the space has no mappings until
  * symspace__refresh() succeeds. Uses three descriptors, plus one for each file that no other space
  * has open.
  */
@@ -96,10 +96,10 @@ void symspace__free(struct symspace *space);
 int symspace__kernel_error(const struct symspace *space);
 
 /*
- * Reads the process's mappings again. Former mappings are kept for later queries of their
- * addresses. Returns -ESRCH if the process has exited or called exec, or -EAGAIN if its memory map
- * stays locked; the space stays usable. For the kernel's space: reads the symbols again if kernel
- * modules were loaded or unloaded, or if BPF programs may have changed.
+ * Reads the process's mappings again. Keeps former mappings for later queries. Returns -ESRCH if
+ * the process has exited or called exec, or -EAGAIN if its memory map stays locked; the space stays
+ * usable. For the kernel's space: reads the symbols again if kernel modules were loaded or
+ * unloaded, or if BPF programs may have changed.
  */
 int symspace__refresh(struct symspace *space);
 /*
@@ -116,10 +116,7 @@ int symspace__update(struct symspace *space, const struct proc_maps *maps);
  */
 uint32_t symspace__file(const struct symspace *space, uint64_t addr);
 
-/*
- * True if the process had any file of the file system `dev` mapped when its mappings were last
- * read.
- */
+/* True if the mappings that were read last contain any file of the file system `dev`. */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct debug_facts {
-	char *build_id; /* build id in hex; NULL if there is none */
+	char *build_id; /* in hex; NULL if there is none */
 	bool has_dwarf;
 	char *link_name; /* file name in .gnu_debuglink; NULL if there is none */
 	uint32_t link_crc;

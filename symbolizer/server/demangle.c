@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Demangles with libiberty. A mangled name can refer to its own parts again and again, so that a
- * few hundred bytes may expand to more than fits into memory. For this reason, the output is
- * collected piece by piece, and demangling is aborted when the output gets too long.
+ * few hundred bytes may expand to more than fits into memory. So the output is collected piece by
+ * piece, and demangling is aborted when it gets too long.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -22,10 +22,7 @@ static int dup_file(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/*
- * libdwfl callback for finding the ELF file. Has nothing to do, since the file was passed to
- * dwfl_report_elf().
- */
+/* libdwfl callback for finding the ELF file, which was already passed to dwfl_report_elf(). */
 static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		       char **file_name, Elf **elf)
 {
@@ -241,8 +238,8 @@ int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t ad
 }
 
 /*
- * True if a file is the needed one. It must have DWARF, and the needed build id or, if no build id
- * is known, the needed checksum.
+ * True if a file is the needed one: it has DWARF, and the needed build id or, if that is unknown,
+ * the needed checksum.
  */
 static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
 {
@@ -315,8 +312,8 @@ static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
 }
 
 /*
- * Finds the address and size of each anchor that is a symbol. An anchor that is a symbol covers all
- * addresses from the symbol on.
+ * Finds the address and size of each anchor that is a symbol. Such an anchor covers all addresses
+ * from the symbol on.
  */
 static void resolve_symbols(struct elf_object *obj)
 {
@@ -458,8 +455,8 @@ void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_lev
 }
 
 /*
- * Converts an address in the running kernel to libdwfl's address, by means of the anchors. Returns
- * 0 if no anchor covers the address.
+ * Converts an address in the running kernel to libdwfl's address. Returns 0 if no anchor covers the
+ * address.
  */
 static uint64_t translate(const struct elf_object *obj, uint64_t addr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file with its separate debug files, opened by libdwfl. This code runs in the helper,
- * since a malicious file may crash the process that reads it.
+ * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper, since a
+ * malicious file may crash the process.
  */
 #ifndef SYMBOLIZER_SERVER_ELF_OBJECT_H
 #define SYMBOLIZER_SERVER_ELF_OBJECT_H
@@ -23,10 +23,10 @@ struct segment {
 	bool is_code;
 };
 
-/* The PT_TLS segment. It contains the initial thread-local data; each thread gets a copy of it. */
+/* The PT_TLS segment: the initial thread-local data, of which each thread gets a copy. */
 struct thread_part {
 	uint64_t vaddr;
-	uint64_t bytes; /* size of the segment in memory; 0 if the file has no PT_TLS segment */
+	uint64_t bytes; /* size in memory; 0 if the file has no PT_TLS segment */
 	uint64_t align;
 };
 
@@ -36,17 +36,17 @@ struct thread_part {
  */
 struct anchor {
 	char *name;
-	uint64_t addr;  /* address of the section or symbol in the running kernel */
-	uint64_t vaddr; /* address that libdwfl assigns to the section or symbol */
-	uint64_t bytes; /* size of the section or symbol; 0 if it was not found in the file */
+	uint64_t addr;  /* address in the running kernel */
+	uint64_t vaddr; /* address that libdwfl assigns */
+	uint64_t bytes; /* size; 0 if not found in the file */
 };
 
 struct elf_object {
 	char *name;
-	int fd;       /* descriptor of the ELF file; -1 if there is only a debug file */
-	int debug_fd; /* descriptor of the debug file; -1 if there is none */
+	int fd;       /* -1 if there is only a debug file */
+	int debug_fd; /* -1 if there is none */
 	int alternate_fd;
-	char *build_id; /* build id in hex; NULL if there is none */
+	char *build_id; /* in hex; NULL if there is none */
 	struct segment *segments;
 	size_t segment_cnt;
 	struct thread_part thread_part;

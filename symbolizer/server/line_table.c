@@ -76,8 +76,8 @@ static uint64_t get_leb128(struct reader *in, bool is_signed)
 }
 
 /*
- * Returns a reader for the next `bytes` bytes of `in`, and advances `in` past them. If fewer bytes
- * are left, sets in->bad, and the reader covers the bytes that are left.
+ * Returns a reader for the next `bytes` bytes of `in`, and advances `in` past them. If fewer are
+ * left, sets in->bad, and the reader covers only these.
  */
 static struct reader part_of(struct reader *in, uint64_t bytes)
 {

@@ -43,16 +43,12 @@ enum server_message {
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
 
-/*
- * Level of detail of names: none, symbol tables only, or also DWARF. Reading symbol tables is fast;
- * reading DWARF may take seconds.
- */
+/* Level of detail of names: none, symbol tables only (fast), or also DWARF (may take seconds). */
 enum name_level { NAME_NONE, NAME_SYMBOL, NAME_FULL };
 
 enum server_need {
 	NEED_NOTHING,
-	/* the file with the DWARF and symbols that were stripped from the module's file */
-	NEED_DEBUG,
+	NEED_DEBUG,     /* the file with the DWARF and symbols stripped from the module's file */
 	NEED_ALTERNATE, /* the file into which dwz has moved DWARF that several files share */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a file section by section. In the copy, sections have the same offsets as in the original
- * file, except unpacked sections, which follow beyond the end of the original file.
+ * Copies a file section by section. In the copy, sections have their original offsets, except
+ * unpacked sections, which follow beyond the end of the original file.
  */
 #include "symbolizer/server/unpack.h"
 
@@ -57,8 +57,8 @@ static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 }
 
 /*
- * Returns 0 if the file has a section that must be unpacked because elfutils cannot unpack it,
- * -ENOENT if it has no such section, or -EOPNOTSUPP if a section is compressed in an unknown way.
+ * Returns 0 if the file has a section that elfutils cannot unpack, -ENOENT if it has none, or
+ * -EOPNOTSUPP if a section is compressed in an unknown way.
  */
 static int find_compressed(Elf *elf)
 {
