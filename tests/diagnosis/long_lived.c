@@ -23,7 +23,7 @@ static void open_connection(unsigned int end)
 	snprintf(*place, 600, "until %u", end);
 }
 
-/* Opens as many connections as a server that has run for a long time would have. */
+/* Opens as many connections as a long-running server has. */
 void start_up(void)
 {
 	for (unsigned int age = 0; age < REQUESTS_PER_S * 60; age++) {

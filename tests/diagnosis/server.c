@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The part that all servers of this folder share: the request loop, and allocations that do not
- * leak.
+ * Common part of the servers: the request loop, and allocations that do not leak.
  */
 #include "server.h"
 
@@ -138,8 +137,8 @@ static void raise_limit(void)
 
 /*
  * Handles requests at a steady rate until the process is killed, or for LONGEST_S seconds. If a
- * busy machine has delayed the requests by more than 1 s, the missed requests are skipped: catching
- * up would cause bursts of load.
+ * busy machine has delayed them by more than 1 s, skips the missed ones: catching up would cause
+ * bursts of load.
  */
 int main(void)
 {

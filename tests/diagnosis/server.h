@@ -18,9 +18,9 @@ extern "C" {
 #endif
 
 /*
- * Each program defines handle_request(), which handles one request. It may also define start_up(),
- * which runs before the first request, and the variables requests_per_s (40 if not defined) and
- * begins_watched (false if not defined).
+ * Each program defines handle_request(). It may also define start_up(), which runs before the first
+ * request, and the variables requests_per_s (40 if not defined) and begins_watched (false if not
+ * defined).
  */
 void handle_request(unsigned int number);
 void start_up(void);

@@ -16,8 +16,8 @@ enum image_kind { IMAGE_FILE, IMAGE_BREAK, IMAGE_ANONYMOUS, IMAGE_KINDS };
 struct image_region {
 	uint64_t start; /* start address; rounded down to a page */
 	uint32_t pages; /* number of pages minus one, modulo PAGES_MAX of fuzz_census */
-	uint16_t kind;  /* an enum image_kind, after reduction modulo IMAGE_KINDS */
-	uint16_t bytes; /* number of the region's bytes that the input contains */
+	uint16_t kind;  /* enum image_kind, modulo IMAGE_KINDS */
+	uint16_t bytes; /* number of the region's bytes in the input */
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes seed inputs for fuzz_core, which are small core files, to a folder. */
+/* Writes seed inputs for fuzz_core, small core files, to a folder. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

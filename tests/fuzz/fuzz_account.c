@@ -57,8 +57,8 @@ static uint64_t bytes_of(const struct account *account)
 }
 
 /*
- * Adds two blocks of one stack, which has a script frame. One of the blocks is in a spill (see
- * account.h). Also adds an event and a range.
+ * Adds two blocks of one stack with a script frame, an event and a range. One block is in a spill
+ * (see account.h).
  */
 static void fill(char *file, const struct account *layout)
 {
@@ -87,9 +87,8 @@ static void fill(char *file, const struct account *layout)
 }
 
 /*
- * Writes a word to the account. `word->at` selects one of three places: near the start of a region;
- * in the last 32 KiB of the account; or in the account's header. Writes nothing to the header
- * unless `in_head` is set.
+ * Writes a word near the start of a region, in the last 32 KiB of the account, or, only if
+ * `in_head` is set, in its header. `word->at` selects the place.
  */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the census of a heap, the counting of the heap's pages, the counting of Python's objects,
- * and the parser of smaps. "make fuzz" builds and runs it. The parser of smaps gets the whole input
- * as its text. For the other three, the input describes the memory of a process, as census_image.h
- * says.
+ * and the parser of smaps; "make fuzz" builds and runs it. The parser of smaps gets the whole
+ * input. For the other three, the input describes a process's memory, as census_image.h says.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,8 +61,8 @@ static const struct memory_ops ops = {.read = read_image, .visit_written = visit
 static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
 
 /*
- * Adds a region to the mappings of the process that the input describes. Returns false if the
- * region does not lie after all previous regions, or lies in the upper half of the address space.
+ * Adds a region to the process's mappings. Returns false if it does not lie after all previous
+ * regions, or lies in the upper half of the address space.
  */
 static bool add_region(struct image *image, const struct image_region *region)
 {
@@ -113,9 +112,9 @@ struct seen {
 };
 
 /*
- * Checks that pages come in order, and that each owner is 1: look() passes this owner for all
- * chunks. The live bytes of a page may exceed the page's size, since chunks share words with their
- * neighbours, but must be at most twice that size.
+ * Checks that pages come in order, and that each owner is 1, which look() passes for all chunks.
+ * The live bytes may be up to twice the page's size, since chunks share words with their
+ * neighbours.
  */
 static void look_at_page(void *arg, const struct heap_page *page)
 {

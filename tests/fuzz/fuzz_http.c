@@ -25,8 +25,8 @@
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * Maximum number of calls of web_server__dispatch() for a request, in addition to one call for each
- * of its bytes. A server that needs more calls is in an endless loop.
+ * Maximum number of calls of web_server__dispatch() for a request, in addition to one per byte. A
+ * server that needs more is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")
@@ -90,8 +90,8 @@ static bool is_idle(struct web_server *server)
 }
 
 /*
- * Receives the reply until the server is idle, and stores the first bytes of the reply in `ret`.
- * Aborts if the server does not become idle.
+ * Receives the reply until the server is idle, and stores its first bytes in `ret`. Aborts if the
+ * server does not become idle.
  */
 static void receive(struct web_server *server, int fd, size_t sent, char ret[STATUS_SIZE])
 {

@@ -11,9 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * Replaces prober_memory(), which reads a target's memory: this function reads the input instead.
- */
+/* Replaces prober_memory(): reads the input instead of a target's memory. */
 static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
 {
 	return pread(mem_fd, buf, len, (off_t)addr) == (ssize_t)len ? 0 : -14;

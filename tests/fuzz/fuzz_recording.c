@@ -21,7 +21,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Makes a recording in `file` from a list of chunks. */
 static void make_file(const uint8_t *data, size_t size, struct byte_buffer *file)
 {
 	const struct recording_header header = recording_header_now(~0U);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes two things: tracing pointers back through memory whose blocks are unknown, and naming the
- * variables of Python scripts; "make fuzz" builds and runs it. An input is a byte with the flags
- * IS_*, and the contents of memory from BASE on; the rest of the memory is zeros.
+ * Fuzzes tracing pointers back through memory whose blocks are unknown, and naming the variables of
+ * Python scripts; "make fuzz" builds and runs it. An input is a byte with the flags IS_*, and the
+ * contents of memory from BASE on; the rest of the memory is zeros.
  */
 #include <ctype.h>
 #include <sched.h>

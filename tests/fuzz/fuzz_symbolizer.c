@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the parts of the symbolizer that read data controlled by a target; "make fuzz" builds and
- * runs it. The first byte of an input selects what the other bytes are, such as an ELF file.
- * elfutils parses ELF files, so the fuzzer finds faults of elfutils, too; in real use such a fault
- * can harm only a confined helper process.
+ * runs it. The first byte of an input selects what the other bytes are, such as an ELF file. The
+ * fuzzer also finds faults of elfutils; in real use, they can harm only a confined helper process.
  */
 #include <stdint.h>
 #include <stdlib.h>

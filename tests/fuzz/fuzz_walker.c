@@ -2,8 +2,8 @@
 /*
  * Fuzzes stack walks by libdwfl over copied stacks, with the call frame information of the C
  * library; "make fuzz" builds and runs it. An input is the beginning of a struct unwind_copy; the
- * rest of the struct is zeros. The fuzzer finds faults of libdwfl, too; in real use such a fault
- * can harm only the helper process.
+ * rest of the struct is zeros. The fuzzer also finds faults of libdwfl; in real use, they can harm
+ * only the helper process.
  */
 #include <fcntl.h>
 #include <link.h>

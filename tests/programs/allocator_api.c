@@ -35,9 +35,9 @@ static void *function(const char *name)
 }
 
 /*
- * LEAK_OF(who, size, call) defines a function named `who` that allocates a block of `size` bytes by
- * the expression `call`, and returns the block. LEAVE(who) calls that function TIMES times, and
- * prints the leaked blocks.
+ * LEAK_OF(who, size, call) defines a function `who` that returns a block of `size` bytes, allocated
+ * by the expression `call`. LEAVE(who) calls that function TIMES times, and prints the leaked
+ * blocks.
  */
 #define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
 #define LEAK_OF(who, size, call)                                                                   \

@@ -32,7 +32,7 @@ int main(void)
 
 	for (size_t i = 0; i < CNT; i++)
 		early[i] = leak_early();
-	/* leak_both() is called at one place in a loop, so that both phases have the same stack. */
+	/* A loop, so that leak_both() has the same stack in both phases. */
 	for (volatile int phase = 0; phase < 2; phase++) {
 		for (size_t i = 0; i < CNT - (size_t)phase; i++) {
 			free(both[i]);

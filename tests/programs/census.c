@@ -10,10 +10,9 @@
  * attached, OLDER the number of older blocks, FREE the number of free blocks. Each number is
  * followed by the usable bytes of these blocks.
  *
- * Also prints glibc's own figures for the heap, and the number of freed blocks that glibc counts as
- * used because they are in a thread's cache. Also prints the number of touched pages in the blocks
- * for which malloc() made separate mappings. With the argument "busy", another thread runs all the
- * time.
+ * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
+ * used because they are in a thread's cache, and the number of touched pages in blocks that
+ * malloc() mapped separately. With the argument "busy", another thread runs all the time.
  */
 #include <malloc.h>
 #include <pthread.h>

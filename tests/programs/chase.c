@@ -4,7 +4,7 @@
  * have ended. In each of ROUNDS rounds, the main thread allocates BLOCKS blocks. Then another
  * thread frees these blocks, while the main thread allocates one more block. After the last round a
  * block of SIZE bytes is allocated and freed. No round begins after 30 s, since rounds take long on
- * a machine whose CPUs are busy with other programs.
+ * a busy machine.
  */
 #include <pthread.h>
 #include <limits.h>

@@ -30,8 +30,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Adds `pairs` to the number of pairs in the current millisecond. Returns the highest number of
- * pairs in any millisecond so far.
+ * Adds `pairs` to the number of pairs in the current millisecond. Returns the highest number so
+ * far.
  */
 static uint64_t count_pairs(uint64_t pairs)
 {

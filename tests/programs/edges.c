@@ -31,10 +31,7 @@ OWN_FRAME static void realloc_fails(void)
 	say_kept();
 }
 
-/*
- * If realloc() fails, memleak must keep its record of the block. The following free() then removes
- * the record.
- */
+/* If realloc() fails, memleak must keep its record of the block until the following free(). */
 OWN_FRAME static void realloc_fails_then_free(void)
 {
 	void *p = kept_block();
@@ -80,8 +77,7 @@ OWN_FRAME static void realloc_in_place(void)
 }
 
 /*
- * Reallocates a block of the first phase in the second phase. After realloc, the block counts as
- * allocated in the second phase.
+ * Reallocates a block of the first phase in the second phase, in which it then counts as allocated.
  */
 OWN_FRAME static void realloc_later(void)
 {
@@ -107,8 +103,8 @@ OWN_FRAME static void realloc_of_mapped(void)
 }
 
 /*
- * Tests that a block is not counted again after a failed call. Such a call leaves its output
- * pointer unchanged, so that the pointer still points to the block.
+ * Tests that a block is not counted again after a failed call, whose output pointer still points to
+ * the block.
  */
 OWN_FRAME static void posix_memalign_fails(void)
 {

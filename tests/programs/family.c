@@ -154,7 +154,6 @@ static void end(int cnt)
 	hold_on(0);
 }
 
-/* Acts as a server that forks workers. */
 static void run_server(int cnt)
 {
 	begin();

@@ -158,8 +158,8 @@ static void send_two(int to, int first, int second)
 }
 
 /*
- * Returns a socket that is connected to a listening socket, and stores the listening socket in
- * `ret_listening`. The connection has not been accepted.
+ * Returns a socket that is connected to the listening socket `*ret_listening`. The connection has
+ * not been accepted.
  */
 static int connect_to(int *ret_listening)
 {

@@ -19,11 +19,7 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	/*
-	 * name of the leaking function; copied, because the library's string is unmapped with the
-	 * library
-	 */
-	char *function;
+	char *function; /* name of the leaking function; copied, because the library is unmapped */
 	size_t size;
 	const size_t *place; /* address of a variable that has the same offset in all libraries */
 };

@@ -82,7 +82,7 @@ static void say_truth(pid_t parent, pid_t child)
 	holds(child, "child_loses", "definite", 0);
 }
 
-/* Main function of the child, which runs until it is killed. */
+/* Runs until the child is killed. */
 OWN_FRAME static void be_child(int told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

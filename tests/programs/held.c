@@ -59,10 +59,7 @@ static void *heap_take(size_t size)
 	return block;
 }
 
-/*
- * Builds a registry. Nothing but the registry points to the table, and nothing but the table to the
- * entries.
- */
+/* Builds a registry. Only the registry points to the table, and only the table to the entries. */
 OWN_FRAME static struct registry *build(void *(*take)(size_t size))
 {
 	struct registry *made = take(sizeof(*made));
@@ -87,8 +84,8 @@ OWN_FRAME static void fill(struct registry *filled)
 }
 
 /*
- * Waits, fills the registry, and waits again. Its caller keep_in_frame() has the only pointer to
- * the registry in its frame, which is thus in use when memleak makes the proof.
+ * Waits, fills the registry, and waits again. The frame of its caller keep_in_frame(), with the
+ * only pointer to the registry, is thus in use when memleak makes the proof.
  */
 OWN_FRAME static void wait_below(struct registry **kept)
 {

@@ -3,8 +3,8 @@
  * inherited NAME [PACE_MS]: runs the case NAME, which forks children that inherit blocks. PACE_MS
  * is a pause before each step. Each process prints its blocks as `holds PID FUNCTION COUNT BYTES
  * KIND INHERITED`; INHERITED is the number of inherited blocks. A process that ends during the case
- * prints `held` instead of `holds`. Each process has a list of its blocks in memory, so a forked
- * child gets a copy of its parent's list.
+ * prints `held` instead of `holds`. Each process has a list of its blocks in memory, which fork()
+ * copies.
  */
 #include "inherited.h"
 

@@ -3,14 +3,14 @@
  * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: makes the kernel allocate exact amounts of memory.
  * Before the first phase all things are made and freed once, so that the kernel's caches are
  * filled. In the first phase COUNT things of each kind are made, and in the second phase as many
- * again (growth). Then follows one phase for each THING, in which all things of this kind are
- * freed. In each phase prints truth lines, which say what memleak must report:
+ * again (growth). Then all things are freed, one kind per phase. In each phase prints truth lines,
+ * which say what memleak must report:
  *
  *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
- * The lines name things instead of kernel functions, because functions differ between kernels; the
- * test cases know which function allocates for a thing. If this machine cannot make a thing, the
- * program prints "missing WHY".
+ * The lines name things instead of kernel functions, which differ between kernels; the test cases
+ * know which function allocates for a thing. If this machine cannot make a thing, the program
+ * prints "missing WHY".
  */
 #include <pthread.h>
 
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 	}
 	ready();
 
-	/* make() is called at one place in a loop, so that both rounds have the same stack. */
+	/* A loop, so that make() has the same stack in both rounds. */
 	for (volatile int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < held_cnt; i++)
 			make(&held[i]);

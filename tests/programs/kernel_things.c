@@ -222,9 +222,8 @@ static long datagrams_bytes(int size)
 }
 
 /*
- * For messages, keys and datagrams the kernel requests 48, 24 and 320 bytes more than SIZE. With
- * the default sizes 464, 488 and 1728 the sums are powers of two, so that requested and allocated
- * sizes are equal.
+ * With the default sizes, SIZE plus the kernel's 48, 24 or 320 bytes is a power of two, so that
+ * requested and allocated sizes are equal.
  */
 const struct thing slab_things[] = {
 	{"messages", "slab", 464, messages_init, messages_make, messages_drop, messages_bytes,

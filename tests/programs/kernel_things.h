@@ -18,8 +18,7 @@ struct thing {
 	void (*make)(int i, int size);		/* makes thing i, in any thread */
 	void (*drop)(int i, int size);
 	long (*bytes)(int size);		/* returns the size of a block; NULL if unknown */
-	/* returns the number of blocks per thing; NULL if 1 */
-	int (*blocks)(int size);
+	int (*blocks)(int size);		/* returns the block count per thing; NULL if 1 */
 };
 
 /* Arrays of things. The last element of each array has no name. */
@@ -38,8 +37,8 @@ static inline void handles_init(struct handles *h, int cnt)
 }
 
 /*
- * Prints that this machine lacks something that the program needs, and ends the program. The runner
- * then skips the test case.
+ * Prints that this machine lacks something, and ends the program. The runner then skips the test
+ * case.
  */
 __attribute__((noreturn)) static inline void missing(const char *what)
 {

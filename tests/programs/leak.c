@@ -43,10 +43,7 @@ int main(void)
 	ready();
 
 	free(early[0]);
-	/*
-	 * round_of_leaks() is called at one place in a loop, so that both rounds have the same
-	 * stack.
-	 */
+	/* A loop, so that both rounds have the same stack. */
 	for (volatile int done = 0; done < 2 * ROUND; done += ROUND) {
 		round_of_leaks(done);
 		say_leaks(done + ROUND);

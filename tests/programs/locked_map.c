@@ -3,8 +3,8 @@
  * Maps a file and changes it in memory, waits for a byte, changes it again, and maps other memory
  * in its place. The kernel then writes the file while it holds the lock of the process's memory
  * map. After another byte, allocates blocks. The program uses no libraries, because a probe on any
- * file that it maps would be a danger: while the kernel holds the lock, adding or removing that
- * probe waits for the lock, and no process can fork meanwhile.
+ * file that it maps would be a danger: adding or removing that probe would wait for the lock, and
+ * no process could fork meanwhile.
  */
 #include <fcntl.h>
 #include <stddef.h>

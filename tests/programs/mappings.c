@@ -233,8 +233,7 @@ OWN_FRAME static void *map_in_hole(void *old, size_t pages)
 
 /*
  * The frame of map_in_hole() lies where the frame of free_block() was, and does not overwrite the
- * return address of free() there. Mappings made by map_in_hole() must not be taken for mappings
- * made by free().
+ * return address of free() there. Mappings made by map_in_hole() must not be taken for free()'s.
  */
 static void after_free(void)
 {
@@ -247,8 +246,8 @@ static void after_free(void)
 }
 
 /*
- * In the second phase, some time later, moves a mapping that was made in the first phase. memleak
- * must keep the age of the mapping.
+ * In the second phase, moves a mapping made in the first phase. memleak must keep the mapping's
+ * age.
  */
 static void move_later(void)
 {

@@ -17,8 +17,7 @@ extern void __libc_free(void *p);
 static jmp_buf out;
 /* function that the next malloc() calls once, before it allocates; NULL if none */
 static void (*inside)(void);
-/* number of bytes that this program's malloc() adds before each block */
-static size_t header;
+static size_t header; /* bytes that this program's malloc() adds before each block */
 
 static void *volatile never_given;
 
@@ -124,8 +123,8 @@ static void longjmp_depths(void)
 }
 
 /*
- * Allocates from a frame whose array `hole` covers the part of the stack that the abandoned call
- * used. Nothing is written to `hole`, so stale data of that call stays there.
+ * Allocates from a frame whose unwritten array `hole` covers the part of the stack that the
+ * abandoned call used, so stale data of that call stays there.
  */
 OWN_FRAME static void with_hole(void)
 {
@@ -168,8 +167,8 @@ static void *leave(void *arg)
 }
 
 /*
- * Makes the C library do its one-time allocations: those for the first thread, and those for the
- * first pthread_exit().
+ * Makes the C library do its one-time allocations for the first thread and the first
+ * pthread_exit().
  */
 static void warm_up_threads(void)
 {
@@ -232,8 +231,8 @@ static void signal_stack(void)
 }
 
 /*
- * Sets `header`, so that this program's malloc() requests more bytes from the C library than its
- * own caller requested. memleak must count the bytes that the caller requested.
+ * Sets `header`: this program's malloc() requests more bytes from the C library than its own caller
+ * requested. memleak must count the caller's bytes.
  */
 static void headers(void)
 {

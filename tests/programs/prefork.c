@@ -2,8 +2,8 @@
 /*
  * prefork COUNT: a server forks COUNT workers, and each of them forks one more worker, all before
  * memleak is attached. When the runner sends a byte, the server and all workers leak. Each worker
- * then forks a child, which also leaks. Each process prints the number and size of the blocks that
- * it has, including inherited ones: `child PID COUNT BYTES`.
+ * then forks a child, which also leaks. Each process prints its blocks, including inherited ones:
+ * `child PID COUNT BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -44,8 +44,8 @@ static pid_t fork_process(void)
 }
 
 /*
- * Main function of a worker. Waits until the server closes `work`. Then leaks, and forks a child
- * that inherits the leaked blocks and leaks one more.
+ * Waits until the server closes `work`. Then leaks, and forks a child that inherits the leaked
+ * blocks and leaks one more.
  */
 static void run_worker(size_t cnt)
 {

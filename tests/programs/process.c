@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * process NAME [N]: runs a case in which the process forks, spawns or executes. What a child does
- * to its copy of the memory does not affect the parent; an exec frees all earlier blocks.
+ * process NAME [N]: runs a case in which the process forks, spawns or executes.
  */
 #include <pthread.h>
 #include <spawn.h>

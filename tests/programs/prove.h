@@ -13,9 +13,9 @@
  * memleak at the end of the program.
  *
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
- * prints "ready" before planting, so that memleak can be attached, and again when all blocks are
- * planted. If the program runs under valgrind or LeakSanitizer, this tool checks it after memleak.
- * Until then nothing is freed and the same frames stay in use: all tools see the same state.
+ * prints "ready" before planting, so that memleak can be attached, and again afterwards. If the
+ * program runs under valgrind or LeakSanitizer, this tool checks it after memleak. Until then
+ * nothing is freed and the same frames stay in use: all tools see the same state.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
@@ -42,7 +42,7 @@ struct scene {
 	void (*plant)(void);
 };
 
-/* Defines a scene, and registers it in a linker section, in which main() looks for it. */
+/* Defines a scene, and registers it in a linker section for main(). */
 #define SCENE(name)                                                                                \
 	static void scene_##name(void);                                                            \
 	static const struct scene named_##name = {#name, scene_##name};                            \
@@ -177,7 +177,7 @@ WIPED void judge(void)
 	judge_now();
 }
 
-/* Main function of a thread that never sleeps, so that memleak never finds all threads asleep. */
+/* Never sleeps, so that memleak never finds all threads asleep. */
 static void *run_all_the_time(void *arg)
 {
 	wipe_registers();

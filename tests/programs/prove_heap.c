@@ -22,10 +22,7 @@ static void put(void *memory, size_t word, void *block)
 MAKER(empty_lost); /* LEAK */
 MAKER(empty_kept); /* LEAK */
 
-/*
- * Two blocks of size 0. The block to which a pointer exists must be reachable, and the other block
- * lost.
- */
+/* Two blocks of size 0: the one with a pointer to it must be reachable, the other one lost. */
 SCENE(blocks_of_no_bytes)
 {
 	empty_lost(0);
@@ -155,10 +152,7 @@ MAKER(huge_inside);  /* LEAK */
 MAKER(behind_huge);  /* LEAK */
 MAKER(hung_on_huge); /* LEAK */
 
-/*
- * Large blocks, for each of which malloc() makes a mapping. Most pages of the blocks are never
- * touched.
- */
+/* Large blocks, which malloc() maps separately. Most of their pages are never touched. */
 SCENE(huge_blocks)
 {
 	void *lost = huge_lost(HUGE_BYTES), *kept = huge_kept(HUGE_BYTES);

@@ -19,10 +19,7 @@
 #define NODE 32
 #define PAGE 4096
 
-/*
- * The reason for a different result of LeakSanitizer: it searches a mapping for pointers only if
- * the program registers the mapping.
- */
+/* The reason for a different result of LeakSanitizer. */
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
 static void *initialised[2] = {&initialised};
@@ -154,9 +151,7 @@ static int file_of(size_t size)
 	return fd;
 }
 
-/*
- * Pointers in file mappings must count: in private pages, in shared pages, and in pages of a memfd.
- */
+/* Pointers in private and shared pages of files, and in pages of a memfd, must count. */
 SCENE(file_mappings)
 {
 	int memfd = memfd_create("proof", 0);
@@ -176,10 +171,7 @@ SCENE(file_mappings)
 MAKER(in_read_only); /* LEAK */
 MAKER(in_sealed);    /* LEAK */
 
-/*
- * Pointers must count in pages that are protected after they were written to: one page is
- * read-only, the other one is inaccessible.
- */
+/* Pointers must count in pages that become read-only or inaccessible after they were written to. */
 SCENE(protected_pages)
 {
 	void *read_only = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -237,10 +229,7 @@ MAKER(large_block);   /* LEAK */
 MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
-/*
- * Pointers in a large block, of which one page is inaccessible. The pointers in that page and those
- * after it must count.
- */
+/* Pointers must count in an inaccessible page of a large block, and after that page. */
 SCENE(protected_page_in_a_block)
 {
 	char *block = large_block(4 << 20), *page;
@@ -283,9 +272,8 @@ MAKER(by_own_allocator); /* LEAK */
 MAKER(behind_own);       /* LEAK */
 
 /*
- * The chain of pointers to a block leads through memory of a custom allocator, which hands out
- * pieces of a mapping. The block must be reachable, although memleak does not know these pieces as
- * blocks.
+ * The pointers to a block lead through memory of a custom allocator, which memleak does not know as
+ * blocks. The block must be reachable.
  */
 SCENE(another_allocator)
 {
@@ -464,10 +452,7 @@ SCENE(thread_local_storage)
 	planted(in_static_tls, reachable, 1, NODE);
 }
 
-/*
- * Loads libprove_library.so from the program's folder, and returns the address of the symbol `name`
- * in it.
- */
+/* Returns the address of a symbol of libprove_library.so, loaded from the program's folder. */
 static void *library(const char *name)
 {
 	char path[512];
@@ -511,8 +496,7 @@ MAKER(with_late_key);  /* LEAK */
 
 /*
  * The only pointers are values of thread-specific keys, and must count. Values of the first 32 keys
- * are in the thread's descriptor; values of all other keys are in a block that the C library
- * allocates.
+ * are in the thread's descriptor, all others in a block of the C library.
  */
 SCENE(thread_specific_data)
 {

@@ -9,7 +9,6 @@
 
 #define NODE 32
 
-/* Stores the pointer `to` in word number `word` of the block `from`. */
 static void link_to(void *from, size_t word, void *to)
 {
 	((void *volatile *)from)[word] = to;
@@ -126,8 +125,8 @@ MAKER(between);     /* LEAK */
 
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
- * not count. They may point to a neighbouring block, since some allocators leave no gap between
- * blocks; this changes nothing, because all neighbours are reachable by pointers to their start.
+ * not count. They may point to a neighbouring block, since some allocators leave no gap; this
+ * changes nothing, because all neighbours are reachable by pointers to their start.
  */
 SCENE(ends_of_blocks)
 {
@@ -182,7 +181,7 @@ MAKER(ring_first); /* LEAK */
 MAKER(ring_other); /* LEAK */
 MAKER(ring_tail);  /* LEAK */
 
-/* A lost cycle of 100 blocks. One of its blocks points to a list of ten more blocks. */
+/* A lost cycle of 100 blocks, one of which points to a list of ten more blocks. */
 SCENE(circle_with_tail)
 {
 	void *first = ring_first(NODE), *last = first, *next;
@@ -231,7 +230,7 @@ MAKER(first_rest);  /* LEAK */
 MAKER(second_ring); /* LEAK */
 MAKER(second_rest); /* LEAK */
 
-/* Two lost cycles: the cycle that is allocated first points to the cycle that is allocated last. */
+/* Two lost cycles: the cycle allocated first points to the other cycle. */
 SCENE(circle_behind_circle)
 {
 	void *a = first_ring(NODE), *b = first_rest(NODE), *c = second_ring(NODE),
@@ -255,10 +254,7 @@ MAKER(under_rest); /* LEAK */
 MAKER(upper_ring); /* LEAK */
 MAKER(upper_rest); /* LEAK */
 
-/*
- * Like circle_behind_circle, but the cycle that is allocated last points to the cycle that is
- * allocated first.
- */
+/* Like circle_behind_circle, but the cycle allocated last points to the other cycle. */
 SCENE(circle_before_circle)
 {
 	void *a = under_ring(NODE), *b = under_rest(NODE), *c = upper_ring(NODE),
@@ -489,8 +485,7 @@ MAKER(from_lost);   /* LEAK */
 
 /*
  * Two pools, each a single block that is handed out in pieces. The program has pointers to pieces
- * of the first pool, but none to the beginning of that pool. It has no pointer into the second
- * pool.
+ * of the first pool, but not to its beginning, and none into the second pool.
  */
 SCENE(pool_of_pieces)
 {
@@ -576,9 +571,9 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Allocates the blocks and stores pointers to some of them in `held`. Then goes through the blocks
- * in the order of their numbers, and stores in each of them pointers to blocks with higher numbers.
- * So the kind of a block is final before a pointer is stored in it.
+ * Allocates the blocks and stores pointers to some of them in `held`. Then stores in each block, in
+ * the order of their numbers, pointers to blocks with higher numbers. So the kind of a block is
+ * final before a pointer is stored in it.
  */
 static void tangle(struct graph *graph)
 {

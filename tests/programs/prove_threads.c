@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scenes about threads and about stacks outside of the main one: pointers in registers, in frames
- * and in thread-local storage.
+ * Scenes about threads and other stacks: pointers in registers, frames and thread-local storage.
  */
 #include <alloca.h>
 #include <fcntl.h>
@@ -72,8 +71,8 @@ static void hold_nothing(void *block)
 #endif
 
 /*
- * Returns the kernel's state letter of a thread, or 0 if the thread has ended. Does not use a stdio
- * stream, because its buffer would be one more block.
+ * Returns the kernel's state letter of a thread, or 0 if it has ended. Uses no stdio stream, whose
+ * buffer would be one more block.
  */
 static char state_of(pid_t tid)
 {
@@ -450,8 +449,8 @@ static void *is_one_of_crowd(void *arg)
 }
 
 /*
- * Eight threads with separate heaps lose blocks; then all of them allocate and free at the same
- * time. The blocks must be reported as lost.
+ * Eight threads with separate heaps lose blocks; then all allocate and free at the same time. The
+ * blocks must be reported as lost.
  */
 SCENE(crowd_of_threads)
 {
@@ -514,9 +513,9 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 #define COROUTINE_BYTES (256UL << 10)
 
 /*
- * Pointers in three coroutine stacks. One stack is a reachable block, one a lost block, and one a
- * mapping after a guard page. The block to which only the lost stack points must be an indirect
- * leak; the other two must be reachable.
+ * Pointers in three coroutine stacks: a reachable block, a lost block, and a mapping after a guard
+ * page. The block to which only the lost stack points must be an indirect leak; the other two must
+ * be reachable.
  */
 SCENE(coroutines)
 {
@@ -609,8 +608,8 @@ static void *is_interrupted(void *arg)
 }
 
 /*
- * The only pointer is in a register that the kernel saved on the stack when it called a signal
- * handler. The pointer must count.
+ * The only pointer is in a register that the kernel saved on the stack for a signal handler, and
+ * must count.
  */
 SCENE(frame_of_a_signal)
 {

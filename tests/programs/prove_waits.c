@@ -7,9 +7,9 @@
  *
  *   prove_waits [loners|family|walls] [THREADS]
  *
- * loners: the program has no children; a thread checks again and again that there are none. family:
- * threads make children and wait for them. walls: a thread waits for any child, even one made by
- * clone() (__WALL). THREADS: number of additional sleeping threads.
+ * loners: a thread checks again and again that the program has no children. family: threads make
+ * children and wait for them. walls: a thread waits for any child, even one made by clone()
+ * (__WALL). THREADS: number of additional sleeping threads.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -330,8 +330,8 @@ static bool memory_comes_and_goes(struct waiter *self)
 }
 
 /*
- * Repeats a computation, and compares the result with the first result. They differ if something
- * has changed the thread's registers.
+ * Repeats a computation. Its result differs from the first one if something has changed the
+ * thread's registers.
  */
 static bool burn(struct waiter *self)
 {
@@ -355,10 +355,7 @@ static bool burn(struct waiter *self)
 	return known_sum == sum && known_real == real;
 }
 
-/*
- * Makes short system calls in a loop, so that a tracer that stops the thread mostly finds it in a
- * system call.
- */
+/* Makes short system calls in a loop, so that a tracer mostly stops the thread in a system call. */
 static bool calls_in_a_row(struct waiter *self)
 {
 	uint64_t one = 1, got = 0;
@@ -524,10 +521,7 @@ static void note_odd(int sig)
 	odd_signals++;
 }
 
-/*
- * Main function of a thread that starts a timer, gets the timer's signals, and checks that they,
- * and nothing else, end pause().
- */
+/* Starts a timer, and checks that its signals, and nothing else, end pause(). */
 static void *run_timer(void *arg)
 {
 	struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO};
@@ -606,9 +600,8 @@ static void start_all(const char *variant, int sleepers)
 }
 
 /*
- * Waits up to 10 s for the number of turns of each thread to increase. Records a failure for each
- * thread whose number has not increased: the thread hangs in its wait. Ignores threads that wait
- * endlessly.
+ * Waits up to 10 s for each thread's number of turns to increase, and records a failure for each
+ * thread that hangs in its wait. Ignores threads that wait endlessly.
  */
 static void check_turns(struct waiter *list, size_t cnt)
 {
@@ -659,8 +652,8 @@ static struct moment moment_now(void)
 }
 
 /*
- * Checks that one tick has arrived for each millisecond. Allows a difference of 200 ticks, since
- * several ticks may arrive together, a bit late.
+ * Checks that one tick per millisecond has arrived. Allows a difference of 200 ticks, since several
+ * may arrive together, a bit late.
  */
 static void check_ticks(struct moment begin, struct moment end)
 {

@@ -20,7 +20,7 @@
 
 #define BLOCKS 200000
 #define THREADS 200
-#define HEADER 8 /* number of bytes of a used chunk that belong to the allocator */
+#define HEADER 8 /* bytes of a used chunk that belong to the allocator */
 
 static char *blocks[BLOCKS];
 static size_t live;
@@ -79,7 +79,7 @@ static void top(void)
 		drop(i);
 }
 
-/* Allocates blocks so large that malloc() maps each of them separately. They count as live. */
+/* Allocates blocks so large that malloc() maps each separately. They count as live. */
 static void large(void)
 {
 	for (size_t i = 0; i < 50; i++)
@@ -127,9 +127,8 @@ static void arenas(void)
 }
 
 /*
- * Returns the header of the chunk before the chunk of `block`. That header contains the chunk's
- * size. So the function searches backwards for a word that equals its own distance from the header
- * of `block`.
+ * Returns the header of the chunk before the chunk of `block`: searches backwards for a size that
+ * equals its own distance from the header of `block`.
  */
 static size_t *header_before(void *block)
 {
@@ -142,9 +141,8 @@ static size_t *header_before(void *block)
 }
 
 /*
- * Main function of a thread: fills its arena, and then writes a wrong size to the header of the
- * arena's first chunk, which contains the thread's cache. After that, memleak cannot parse the
- * arena.
+ * Fills the thread's arena, and then writes a wrong size to the header of the arena's first chunk,
+ * which contains the thread's cache. After that, memleak cannot parse the arena.
  */
 static void *damage(void *arg)
 {
@@ -207,9 +205,9 @@ static void busy(void)
 }
 
 #define RISE_BYTES (1UL << 30)
-#define RISEN_BYTES (32UL << 20) /* number of bytes allocated when the program prints `ready` */
+#define RISEN_BYTES (32UL << 20) /* bytes allocated when the program prints `ready` */
 
-/* Main function of a thread: allocates RISE_BYTES, as fast as possible, and frees nothing. */
+/* Allocates RISE_BYTES, as fast as possible, and frees nothing. */
 static void *rise(void *arg)
 {
 	for (size_t done = 0; done < RISE_BYTES; done += 1000) {

@@ -221,10 +221,7 @@ static void free_block(struct block *block)
 	block->p = NULL;
 }
 
-/*
- * Changes a request so that it must fail. Does nothing if the request is for a function that has no
- * case here.
- */
+/* Changes a request so that it must fail, if its function has a case here. */
 static void make_impossible(struct request *r)
 {
 	switch (r->call) {
@@ -341,8 +338,8 @@ static void do_heap(void)
 }
 
 /*
- * Allocates many blocks and frees them immediately, so that addresses, and entries of memleak's
- * table of blocks, are reused.
+ * Allocates and frees many blocks, so that addresses, and entries of memleak's table of blocks, are
+ * reused.
  */
 static void do_burst(void)
 {
@@ -570,8 +567,8 @@ static void *brief_main(void *arg)
 }
 
 /*
- * Runs a short-lived thread. The thread's argument is in a block that the records do not contain;
- * the thread frees this block before the round ends.
+ * Runs a short-lived thread. Its argument is in a block that the records do not contain; the thread
+ * frees this block before the round ends.
  */
 static void do_brief(void)
 {
@@ -651,10 +648,7 @@ static void start_signals(void)
 	must(!sigaction(SIGUSR1, &plain, NULL) && !sigaction(SIGUSR2, &nested, NULL), "sigaction");
 }
 
-/*
- * Limits the address space so that it cannot grow, runs up to 19 operations, and lifts the limit.
- * Operations that need more address space fail.
- */
+/* Runs up to 19 operations while the address space cannot grow. Operations that need more fail. */
 static void do_starved(void)
 {
 	struct rlimit old, none;
@@ -732,10 +726,7 @@ static void await_brief(void)
 
 static void maybe_fork(void);
 
-/*
- * Main function of a forked child: runs operations in each round, until the child ends or executes
- * another program.
- */
+/* Runs operations in each round, until the child ends or executes another program. */
 static void child_main(uint64_t seed, unsigned round)
 {
 	state = seed;
@@ -879,10 +870,7 @@ static void read_groups(char *list)
 
 int main(int argc, char **argv)
 {
-	/*
-	 * SHADOW_SKIPS=N makes the records wrong, to test the test: about one in N updates of them
-	 * is skipped.
-	 */
+	/* SHADOW_SKIPS=N skips about one in N updates of the records, to test the test. */
 	char *skipped = getenv("SHADOW_SKIPS");
 	uint64_t seed;
 

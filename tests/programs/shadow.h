@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Part of shadow.c: the program's records of the memory that it has allocated and not freed, which
- * it updates at each call. The records themselves are in static memory, which memleak does not
- * trace.
+ * it updates at each call. The records are in static memory, which memleak does not trace.
  */
 #ifndef SHADOW_H
 #define SHADOW_H

@@ -19,7 +19,7 @@
 
 static jmp_buf away;
 
-/* Does nothing. Called last in a function, so that the call before it cannot become a tail call. */
+/* Called last in a function, so that the call before it cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");

@@ -101,8 +101,8 @@ static void in_turn(void)
 }
 
 /*
- * Allocates from a frame whose array `hole` covers the part of the stack that the previous call
- * used. Nothing is written to `hole`, so stale data of that call stays there.
+ * Allocates from a frame whose unwritten array `hole` covers the part of the stack that the
+ * previous call used, so stale data of that call stays there.
  */
 OWN_FRAME static void with_hole(void)
 {

@@ -13,7 +13,7 @@
 
 #define SIZE 40
 
-/* Does nothing. Called last in a function, so that the call before it cannot become a tail call. */
+/* Called last in a function, so that the call before it cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");

@@ -43,10 +43,7 @@ static void await(const int *ends)
 	must(read(ends[0], &byte, 1) == 1, "read");
 }
 
-/*
- * Main function of the worker. The parent waits while it runs, because the worker uses the parent's
- * thread-local variables.
- */
+/* The parent waits for the worker, which uses the parent's thread-local variables. */
 static int work(void *arg)
 {
 	(void)arg;

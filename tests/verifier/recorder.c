@@ -29,8 +29,8 @@ static long (*next_syscall(void))(long, ...)
 }
 
 /*
- * Returns the number of processed instructions that the log contains, or 0 if it contains none. If
- * the program is too large, the number is just above the verifier's limit.
+ * Returns the number of processed instructions in the log, or 0 if it contains none. If the program
+ * is too large, the number is just above the verifier's limit.
  */
 static unsigned long verified(const char *log)
 {

@@ -51,8 +51,8 @@ static int hold(struct held *held, void *block)
 }
 
 /*
- * Returns the number of blocks for the next bulk allocation, but not more than `most`. The numbers
- * vary from 1 to 512, the number of pointers that fit into a page.
+ * Returns the number of blocks for the next bulk allocation: varies from 1 to 512, the number of
+ * pointers that fit into a page, but is at most `most`.
  */
 static unsigned int bulk_size(unsigned int most)
 {
@@ -152,8 +152,8 @@ static void free_all(void)
 }
 
 /*
- * function: allocates up to `most` blocks, and returns the number of allocated blocks or a negative
- * errno. held: table of the function's blocks, or NULL if it has no table.
+ * function: allocates up to `most` blocks, and returns their number or a negative errno. held:
+ * table of the function's blocks, or NULL.
  */
 static const struct {
 	const char *name;

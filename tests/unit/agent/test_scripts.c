@@ -85,7 +85,7 @@ static void put_code(struct fake_code *code, const char *name, uint32_t first_li
 	put_text(&code->lines, "\x80\x00\xe0\x00\x00", 5, BYTES_DATA);
 }
 
-/* Fills frames[i], which runs `code`. ends: true for the outermost frame of an evaluation loop. */
+/* Fills frames[i]. ends: true for the outermost frame of an evaluation loop. */
 static void put_frame(unsigned int i, const struct fake_code *code, bool ends)
 {
 	frames[i][32 / 8] = (uint64_t)code;
@@ -155,7 +155,7 @@ static bool read_account(void *arg, uint64_t addr, void *buf, size_t len)
 	return true;
 }
 
-/* Checks the name, file and line of a frame. Reads only the account, as memleak does. */
+/* Checks the name, file and line of a frame. Reads only the account. */
 static void assert_place(uint64_t frame, const char *name, uint32_t line)
 {
 	const struct object_memory memory = {read_account, NULL};
@@ -239,10 +239,7 @@ static void test_reused(void **ret)
 	assert_int_not_equal(ACCOUNT_SCRIPT_CODE(path[2]), ACCOUNT_SCRIPT_CODE(path[0]));
 }
 
-/*
- * Names that differ in two 64-bit words must not have equal hashes: the differences must not cancel
- * out.
- */
+/* Differences in two 64-bit words of a name must not cancel out in its hash. */
 static void test_alike(void **ret)
 {
 	uint64_t first[8], path[8];
@@ -288,8 +285,8 @@ static void test_ending(void **ret)
 }
 
 /*
- * Each pointer on the way to the frames is bad in turn. The frames before the bad pointer are
- * stored, and the last of them is marked as the end of a truncated stack.
+ * Each pointer on the way to the frames is bad in turn. The frames before it are stored, and the
+ * last of them is marked as the end of a truncated stack.
  */
 static void test_bad_pointers(void **ret)
 {
@@ -312,7 +309,7 @@ static void test_bad_pointers(void **ret)
 	}
 }
 
-/* If a code object cannot be copied completely, its frames are stored without a name. */
+/* Frames of a code object that cannot be copied completely have no name. */
 static void test_bad_names(void **ret)
 {
 	const struct object_memory memory = {read_account, NULL};
@@ -365,7 +362,7 @@ static void test_other_thread(void **ret)
 	assert_int_equal(find(), NATIVE);
 }
 
-/* An endless chain of frames is truncated at the maximum. */
+/* An endless chain of frames is truncated. */
 static void test_deep(void **ret)
 {
 	static uint64_t path[MEMLEAK_SCRIPT_FRAMES_MAX + 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests when resident memory is read, and which results are added to which report. The reader is a
- * fake that times out unless a test sets its result.
+ * Tests when resident memory is read, and which results are added to which report. The fake reader
+ * times out unless a test sets its result.
  */
 #include "app/rss_watch.h"
 
@@ -107,7 +107,7 @@ static void late_result(void **state)
 	report(watch);
 	assert_int_equal(rss_total(&tally.rss), 1);
 	assert_int_equal(reader.begun, 1);
-	/* Memory is read for the last report, even if the next reading is not yet due. */
+	/* For the last report, memory is read even if the next reading is not yet due. */
 	watch->next_ns = UINT64_MAX - 1;
 	rss_watch_begin(watch, &snap, true, false);
 	assert_int_equal(reader.begun, 2);
@@ -239,8 +239,8 @@ static void expect_several(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /*
- * All processes are read for one report, one after the other. The next report is made before the
- * next readings are due, so it has no results.
+ * All processes are read one after the other. The next report is made before the next readings are
+ * due, so it has no results.
  */
 static void several_processes(void **state)
 {
@@ -277,8 +277,8 @@ static void slow_process(void **state)
 }
 
 /*
- * If the prover has made a copy of the process, this copy is read. If the copy has ended before it
- * was read, the process itself is read from then on.
+ * If the prover has made a copy of the process, this copy is read. If it has ended before, the
+ * process itself is read from then on.
  */
 static void copy_of_proof(void **state)
 {
@@ -308,7 +308,7 @@ static void unreadable_process(void **state)
 	expect_several(0, 2, 3);
 }
 
-/* A process whose reading takes too long is not read again. The other processes are still read. */
+/* Only a process whose reading takes too long is not read again. */
 static void slowest_process(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -439,8 +439,8 @@ static void find_adders(struct source *source, uint32_t image, struct python_con
 }
 
 /*
- * The source line that adds to a container is shown in the next report, but only if the same
- * container is still there.
+ * The source line that adds to a container is shown in the next report if the container is still
+ * there.
  */
 static void adders(void **state)
 {

@@ -19,7 +19,7 @@
 
 #include "base/limited_call.h"
 
-/* First of the pids that calls are made for. Processes with these pids need not exist. */
+/* First pid that calls are made for; need not exist */
 #define FIRST_PID 0x600000
 
 static int gate[2]; /* pipe; the late thread waits until its write end is closed */
@@ -56,8 +56,7 @@ static void be_late(int signal)
 }
 
 /*
- * Makes the thread that ran the latest call wait in a signal handler. The thread was idle, so it
- * holds no lock.
+ * Makes the thread of the latest call wait in a signal handler. It was idle, so it holds no lock.
  */
 static void make_late(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests limited calls (calls that are given up after a time limit): calls that end, calls that
- * block, and the calls that are refused meanwhile.
+ * Tests limited calls (given up after a time limit): calls that end, that block, and that are
+ * refused meanwhile.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "base/limited_call.h"
 #include "base/parallel.h"
 
-/* First of the pids that calls are made for. Processes with these pids need not exist. */
+/* First pid that calls are made for; need not exist */
 #define FIRST_PID 0x600000
 /* Number of calls that block at the same time: BLOCKED_MAX in limited_call.c. */
 #define BLOCKED 64
@@ -73,7 +73,7 @@ static int call(pid_t pid, int fd)
 	return call_slowly(pid, fd, 0);
 }
 
-/* Ends all blocked calls, and waits until `cnt` calls in total have been dropped. */
+/* Ends all blocked calls. Waits until `cnt` calls in total have been dropped. */
 static void release(int pipe_fds[2], int cnt)
 {
 	close(pipe_fds[1]);

@@ -124,9 +124,7 @@ static void mean_and_variance(void **state)
 	}
 }
 
-/*
- * All sizes share one countdown of bytes. Each size must still be sampled with its own probability.
- */
+/* All sizes share one countdown of bytes. */
 static void sizes_are_sampled_with_their_probability(void **state)
 {
 	static const uint64_t sizes[] = {0, 1, 16, 17, 100, 1000, 4096, 10000, 100000};

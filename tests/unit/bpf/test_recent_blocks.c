@@ -30,8 +30,8 @@
 static struct memleak_config config = {.recent = true};
 static struct memleak_recent the_bucket;
 static int64_t credited;    /* number of blocks that are in the totals of sites */
-static size_t taken_cnt;    /* number of blocks that were removed from the table */
-static uint64_t taken_addr; /* address of the block that was removed from the table most recently */
+static size_t taken_cnt;    /* blocks removed from the table */
+static uint64_t taken_addr; /* address of the last block removed from the table */
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -84,8 +84,8 @@ static uint64_t take(uint64_t addr, uint32_t image)
 }
 
 /*
- * Fills the bucket from its last index to its first, with blocks at falling addresses, down to
- * 0x1000. The block at 0x1000 is moved first, since it has the first index.
+ * Fills the bucket from its last index to its first, with blocks at falling addresses: 0x1000 has
+ * the first index, and is moved first.
  */
 static int fill(void **state)
 {
@@ -142,7 +142,7 @@ static void not_freed(void **state)
 
 /*
  * A block is freed while it is moved: the free must find it in the cache. If the mover has already
- * stored the block in the table, the mover must remove it again.
+ * stored it in the table, the mover must remove it again.
  */
 static void freed_while_moving(void **state)
 {

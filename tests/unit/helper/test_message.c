@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "helper/message.h"
 
-/* First byte of each packet that is not the last one of its message */
+/* First byte of each packet except the last one of its message */
 #define MORE 1
 #define PATIENCE_NS UINT64_C(10000000000)
 
@@ -50,10 +50,7 @@ static void several_packets(void **state)
 	close_pair(socks);
 }
 
-/*
- * A sender could keep a receiver busy with endless small packets, each of which announces another
- * one. The receiver rejects a small packet that announces another.
- */
+/* A small packet that announces another is rejected: endless ones could keep a receiver busy. */
 static void endless_message(void **state)
 {
 	const char packet[] = {MORE, 'a'};

@@ -161,7 +161,7 @@ static void look(struct made_program *program, struct living *living, double at_
 	living->cnt = kept;
 }
 
-/* Passes a snapshot to the ranking. As in a real run, the snapshot has only sites with blocks. */
+/* Passes a snapshot to the ranking: as in a real run, only sites with blocks. */
 static void report(struct ranking *ranking, const struct site *sites,
 		   const struct process_tally *tally, double at_s, struct growth *ret)
 {

@@ -20,10 +20,9 @@ struct made_block {
 	double birth_s;
 	double death_s;
 	double bytes_per_s; /* rate at which the block grows without being replaced */
-	/* standard deviation of the log-normal size, drawn for each report; 0: the size is fixed */
+	/* standard deviation of the log-normal size, drawn for each report; 0: fixed */
 	double sigma;
-	/* true if the block is replaced before each report, so that it is always young */
-	bool replaced;
+	bool replaced; /* replaced before each report, so always young */
 	uint32_t size;
 	uint32_t site;
 };
@@ -33,19 +32,19 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	/* true if tracing begins at time 0: an earlier block is noticed only when it is freed */
+	/* tracing begins at time 0: an earlier block is noticed only when it is freed */
 	bool attached;
-	bool sized; /* true if frees of blocks from before time 0 have a size */
+	bool sized; /* frees of blocks from before time 0 have a size */
 };
 
 int made_program_init(struct made_program *ret);
 void made_program_deinit(struct made_program *program);
-/* Begins a new program without blocks. Equal seeds give equal programs. */
+/* Begins a program without blocks. Equal seeds give equal programs. */
 void made_program_begin(struct made_program *program, uint64_t seed);
 
 double made_uniform(struct made_program *program);
 double made_between(struct made_program *program, double low, double high);
-/* Returns a random number with a log-uniform distribution: 1 to 2 is as likely as 10 to 20. */
+/* Returns a log-uniform random number: 1 to 2 is as likely as 10 to 20. */
 double made_scale(struct made_program *program, double low, double high);
 double made_exponential(struct made_program *program, double mean);
 double made_lognormal(struct made_program *program, double mean, double sigma);
@@ -53,8 +52,8 @@ double made_lognormal(struct made_program *program, double mean, double sigma);
 void made_block(struct made_program *program, uint32_t site, double birth_s, double life_s,
 		uint32_t size);
 /*
- * Adds blocks at random times, per_second blocks per second on average. Their lifetimes are random,
- * life_s on average.
+ * Adds blocks at random times, per_second on average. Their lifetimes are random, life_s on
+ * average.
  */
 void made_churn(struct made_program *program, uint32_t site, double from_s, double to_s,
 		double per_second, double life_s, uint32_t size);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Checks HTML reports, and compares them with expected files, without the parts that all reports
- * share.
- */
+/* Checks HTML reports, and compares them with expected files. */
 #include "tests/unit/lib/page.h"
 
 #include <setjmp.h>

@@ -18,10 +18,7 @@ static void past_report(struct past *past, const struct snapshot *snap)
 	assert_int_equal(ranking__update(past->ranking, snap, past->growth), 0);
 }
 
-/*
- * Sets the ages of a site's blocks in report number `at` as if no block of an earlier report had
- * been freed.
- */
+/* Sets the ages of a site's blocks in report `at` as if no earlier block had been freed. */
 static void past_ages(struct site *site, uint64_t count, unsigned int at, unsigned int cnt)
 {
 	size_t now = age_class(site->oldest_ns * at / cnt);

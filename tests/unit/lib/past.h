@@ -12,9 +12,8 @@ struct past {
 };
 
 /*
- * Returns a ranking that has seen the reports up to the snapshot `snap`. before: the previous
- * snapshot, or NULL. growing: if not 0, the number of reports over which memory grows evenly up to
- * `snap`.
+ * Returns a ranking that has seen the reports up to `snap`. before: previous snapshot, or NULL.
+ * growing: if not 0, number of reports over which memory grows evenly up to `snap`.
  */
 struct past past_of(const struct snapshot *before, const struct snapshot *snap,
 		    unsigned int growing);

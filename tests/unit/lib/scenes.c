@@ -212,7 +212,7 @@ static const uint64_t deeper_stack[] = {
 	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* The third stack has the frames of another one but is truncated, so it is a separate site. */
+/* The third stack has the frames of another one but is truncated. */
 struct site recursive_sites[3] = {
 	{.id = 1,
 	 .process = &leak,

@@ -28,7 +28,7 @@
 
 static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605568, .reports = 3};
 
-/* State of the strict parser of the exposition format. */
+/* Strict parser of the exposition format. */
 struct reader {
 	bool open_metrics;
 	char family[128]; /* name that samples of the current metric family have */
@@ -267,9 +267,9 @@ static void sites(void **state)
 }
 
 /*
- * Tests the metrics of lost blocks: one for each row that the proof covers, and one for all other
- * rows together. Tests the metrics of the heap. Tests the metrics of the parts of resident memory,
- * for one process and for several.
+ * Tests the metrics of lost blocks (one for each row that the proof covers, and one for all other
+ * rows together), of the heap, and of the parts of resident memory, for one process and for
+ * several.
  */
 static void proofs(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that all formats have the same order: first the functions that seem to leak, beginning with
- * the worst one, then the other sites in the order of --sort.
+ * Tests that all formats have the same order: suspects, the worst one first, then the other sites
+ * in the order of --sort.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,9 +74,8 @@ static bool is_at(const char *text, size_t site, bool by_id)
 }
 
 /*
- * Finds the sites in a part of a text: from the first `begin` to the next `end`, or to the end of
- * the text if `end` is NULL. Sets `ret` to the letters of the sites, in the order in which they
- * first occur.
+ * Sets `ret` to the letters of the sites from the first `begin` to the next `end` (NULL: the end of
+ * the text), in the order in which they first occur.
  */
 static void order_in(const char *text, const char *begin, const char *end, bool by_id,
 		     char ret[LENGTH(sites) + 1])
@@ -94,8 +93,8 @@ static void order_in(const char *text, const char *begin, const char *end, bool 
 }
 
 /*
- * Order that a part of the output must have: that of the sites in the report (REPORT), of the
- * suspects with a line of their own (LINES), of all suspects (SUSPECTS), or of --sort (SORTED)
+ * Order of the sites in the report, of the suspects with a line of their own, of all suspects, or
+ * of --sort
  */
 enum which { REPORT, LINES, SUSPECTS, SORTED, WHICH_CNT };
 
@@ -160,10 +159,7 @@ static void check_metrics(const struct report *report, const char *const *expect
 	assert_string_equal(found, expected[SUSPECTS]);
 }
 
-/*
- * Checks whether the text has a line that sums up the growth of all suspects without a line of
- * their own.
- */
+/* Checks for the line that sums up the growth of all suspects without a line of their own. */
 static void check_sum(const char *text, bool is_expected)
 {
 	assert_int_equal(strstr(text, "1 more site grows 50 bytes/s (--why shows it)") != NULL,

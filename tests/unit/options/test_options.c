@@ -310,7 +310,7 @@ static void help(void **state)
 	assert_null(strstr(diff, "memleak report "));
 }
 
-/* Each letter and each name of an option in the brief help exists. */
+/* Each letter and name of an option in the brief help exists. */
 static void brief_help(void **state)
 {
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
@@ -331,9 +331,7 @@ static void brief_help(void **state)
 	}
 }
 
-/*
- * The name of a process is accepted in place of its pid, unless several processes have this name.
- */
+/* A process's name is accepted in place of its pid, unless several processes have it. */
 static void process_names(void **state)
 {
 	char name[16], line[64];
@@ -493,7 +491,7 @@ static char *ask_shell(const char *command, void (*print)(FILE *out))
 #define FISH(words) "fish --no-config -c \"source $HOME/script; complete -C 'memleak " words "'\""
 #define FISH_WORDS(words) FISH(words) " | cut -f 1"
 
-/* Completion offers the expected words in bash, zsh and fish, as far as they are installed. */
+/* Tests completion in bash, zsh and fish, as far as they are installed. */
 static void completion(void **state)
 {
 	static const struct {

@@ -288,7 +288,7 @@ static void takes_out(void **state)
 	check_sum(&snap_view.snap, 1, 60, 6, 2);
 	check_sum(&snap_view.snap, 2, 10, 1, 1);
 	check_sum(&snap_view.snap, 3, 0, 0, 0);
-	/* Only the site with the unresolved frame is looked up again. */
+	/* Only the unresolved frame is looked up again. */
 	assert_int_equal(suppressor__apply(suppressor, &symbols.backend, patience(), &next_view),
 			 0);
 	assert_int_equal(symbols.prepared_cnt, 1);
@@ -300,9 +300,9 @@ static void takes_out(void **state)
 }
 
 /*
- * Blocks that are reachable only from suppressed blocks are left out like these. In this test, this
- * concerns all blocks of one site and some blocks of another. A block is kept if a block that is
- * not suppressed points to it as well.
+ * Blocks that are reachable only from suppressed blocks are left out like these. Here these are all
+ * blocks of one site and some of another. A block is kept if a block that is not suppressed points
+ * to it as well.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -354,8 +354,8 @@ static void takes_out_what_hangs(void **state)
 }
 
 /*
- * Names that were not found before the deadline are looked up again for the next snapshot. Names
- * that were found are cached.
+ * Names that were not found before the deadline are looked up again for the next snapshot; others
+ * are cached.
  */
 static void late_names(void **state)
 {
@@ -385,8 +385,8 @@ static void late_names(void **state)
 }
 
 /*
- * In a recording, a name may be missing from the first snapshots. Once a snapshot has the name, the
- * site is suppressed, and stays so.
+ * In a recording, a name may be missing from the first snapshots. Once a snapshot has it, the site
+ * stays suppressed.
  */
 static void names_of_later_snapshots(void **state)
 {

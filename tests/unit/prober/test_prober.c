@@ -81,14 +81,14 @@ static int close_file(void **state)
 	return 0;
 }
 
-/* Ends the helper and its starter, so that a new helper will have the current false_answer. */
+/* Ends the helper and its starter, so that a new one gets the current false_answer. */
 static void forget_helper(void)
 {
 	helper_stop(&helper, HELPER_GRACE_MS);
 	starter_end();
 }
 
-/* Sends a request to a new helper, whose reply is the current false_answer. */
+/* Sends a request to a new helper. */
 static int ask_false(void **state, struct file_functions *ret)
 {
 	int err;
@@ -161,10 +161,7 @@ static void assert_refused(void **state, const struct found_function *function)
 {
 	struct file_functions functions;
 
-	/*
-	 * A valid function precedes the given one. Since the reply as a whole is invalid, the valid
-	 * function must be refused as well.
-	 */
+	/* A valid function precedes the given one. It must be refused as well. */
 	struct found_function first = honest();
 
 	put_head(0, 2);
@@ -269,7 +266,7 @@ static void verdicts(void **state)
 	assert_refused(state, &function);
 }
 
-/* A reply with too many functions or returns is refused even if each of them is valid. */
+/* Too many functions or returns are refused even if each of them is valid. */
 static void counts(void **state)
 {
 	struct found_function function = honest();
@@ -430,7 +427,7 @@ static void interpreter_at_end(void **state)
 	forget_helper();
 	late_err = prober_interpreter(fd, clock_deadline_ns(200000000), &found);
 
-	/* Longer than the interval at which the prober checks for termination signals. */
+	/* Longer than the interval of checks for termination signals. */
 	answer_delay = (struct timespec){.tv_nsec = 300000000};
 	forget_helper();
 	err = prober_interpreter(fd, MESSAGE_FOREVER, &found);
@@ -446,7 +443,7 @@ static void interpreter_at_end(void **state)
 	assert_int_equal(found.version, 0x030b0000);
 }
 
-/* A termination signal does not interrupt reading the name of a script frame. */
+/* A termination signal does not interrupt reading a script frame's name. */
 static void script_at_end(void **state)
 {
 	const struct memleak_script_frame frame = {.code = 0x1000};

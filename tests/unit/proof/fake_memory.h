@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A fake of another process's memory: 64-bit words at made-up addresses, and a hole that cannot be
- * read.
- */
+/* Fake memory of another process: 64-bit words at made-up addresses, and an unreadable hole. */
 #ifndef TESTS_UNIT_PROOF_FAKE_MEMORY_H
 #define TESTS_UNIT_PROOF_FAKE_MEMORY_H
 
@@ -22,7 +19,7 @@ struct fake_memory {
 void fake_memory_init(struct fake_memory *fake, uint64_t base, size_t word_cnt);
 void fake_memory_deinit(struct fake_memory *fake);
 
-/* Returns a pointer to the word at the address `addr` of the fake process. */
+/* Returns a pointer to the word at `addr` of the fake process. */
 uint64_t *fake_memory_at(struct fake_memory *fake, uint64_t addr);
 
 #endif

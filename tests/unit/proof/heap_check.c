@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Takes a census of a program's heap (a list of its chunks), and compares it with the program's own
- * records of its blocks.
- */
+/* Compares a census of a program's heap (a list of its chunks) with the program's own records. */
 #include "tests/unit/proof/heap_check.h"
 
 #include <setjmp.h>
@@ -108,9 +105,8 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 }
 
 /*
- * True if the census cannot find a large block, since the kernel has merged the block's mapping
- * with memory before it: a census finds a large block only at the start of a mapping, or on the
- * page right after another chunk.
+ * True if the kernel has merged a large block's mapping with memory before it: a census finds it
+ * only at the start of a mapping, or on the page right after another chunk.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {
@@ -161,8 +157,8 @@ static void check_live(const struct heap_program *program, const struct memory *
 }
 
 /*
- * Checks the sums of the census: all chunks and their headers are within the bytes of the heap, and
- * the pages that are present cover these bytes.
+ * Checks that all chunks and their headers are within the bytes of the heap, and that the present
+ * pages cover these bytes.
  */
 static void check_totals(const struct memory *memory, const struct census *census,
 			 struct heap_census *table)

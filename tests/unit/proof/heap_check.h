@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Compares a census of a program's heap with the program's own records of its blocks (see
- * made_heap.h).
- */
+/* Compares a census of a program's heap with the program's records (see made_heap.h). */
 #ifndef TESTS_UNIT_PROOF_HEAP_CHECK_H
 #define TESTS_UNIT_PROOF_HEAP_CHECK_H
 
@@ -26,8 +23,8 @@ struct heap_check {
 void heap_check_run(char **argv, const char *tunables, struct heap_check *ret);
 
 /*
- * Stops a program that allocates endlessly, at varying times, and checks its heap each time. Sums
- * up the results of `times` checks. Such a program has no records of freed blocks.
+ * Stops an endless program at varying times, and sums up `times` checks of its heap. Such a program
+ * has no records of freed blocks.
  */
 void heap_check_busy(char **argv, const char *tunables, size_t times, struct heap_check *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs a program of made_heap.h, and reads the records of its blocks from its memory. */
+/* Runs a program of made_heap.h, and reads the records of its blocks. */
 #include "tests/unit/proof/heap_program.h"
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ void heap_program_read(struct heap_program *program)
 	from = (struct iovec){(void *)program->truth, to.iov_len};
 	program->used_cnt = 0;
 	assert_int_equal(process_vm_readv(program->pid, &to, 1, &from, 1, 0), to.iov_len);
-	/* The program may be allocating or freeing this block just now: count it as free. */
+	/* The block may just be allocated or freed: count it as free. */
 	for (size_t i = 0; i < program->cnt; i++)
 		if (program->blocks[i].is_used == MADE_BLOCK_CHANGING)
 			program->blocks[i].is_used = 0;

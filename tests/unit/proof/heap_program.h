@@ -17,12 +17,12 @@ struct heap_program {
 	/* all blocks: first the used ones, sorted by address, then the freed ones */
 	struct made_block *blocks;
 	size_t cnt, used_cnt;
-	unsigned long truth; /* address of the records in the program's memory */
+	unsigned long truth; /* address of the records */
 };
 
 /*
- * Starts the program `argv` and waits until it prints its "truth" line. tunables: the value of
- * GLIBC_TUNABLES, or NULL.
+ * Starts the program and waits for its "truth" line. tunables: the value of GLIBC_TUNABLES, or
+ * NULL.
  */
 void heap_program_start(struct heap_program *program, char **argv, const char *tunables);
 void heap_program_read(struct heap_program *program);

@@ -29,7 +29,7 @@ struct made_core {
 	uint64_t empty_headers; /* number of empty program headers before those of the segments */
 };
 
-/* A thread, with its registers in the order of the note NT_PRSTATUS. */
+/* Thread with registers in the order of the note NT_PRSTATUS. */
 struct made_thread {
 	int32_t tid;
 	int16_t signal;
@@ -43,7 +43,7 @@ struct made_file {
 	const char *path;
 };
 
-/* Adds a segment of `bytes` bytes. The core file contains only the first content_bytes of them. */
+/* Adds a segment. The core file contains only its first content_bytes. */
 void made_core_segment(struct made_core *core, uint64_t addr, uint64_t bytes, unsigned int flags,
 		       const void *content, uint64_t content_bytes);
 void made_core_note(struct made_core *core, const char *name, uint32_t type, const void *bytes,

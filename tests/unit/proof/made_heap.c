@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates and frees blocks of random sizes in several threads, and records these blocks. Fills
- * them with data that resembles the allocator's own data: addresses, sizes, lists.
+ * Allocates, frees and records random blocks in several threads. Fills them with data that
+ * resembles the allocator's own: addresses, sizes, lists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 #define THREADS_MAX 64
 #define SLOTS (1 << 16)
 #define FREED_MAX (1 << 22)
-#define FILLED_MAX 1024 /* maximum number of words that are filled in a block */
+#define FILLED_MAX 1024 /* maximum number of filled words in a block */
 
 /* glibc's own functions: a sanitizer may replace malloc(). */
 void *__libc_malloc(size_t size);
@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Calls sbrk() in every order.sbrk-th step, as a program may do besides the allocator. */
+/* Calls sbrk() in every order.sbrk-th step, as programs may do. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)
@@ -224,7 +224,7 @@ static void read_order(int argc, char **argv)
 		abort();
 }
 
-/* Allocates large aligned blocks, which have their own mappings, and shrinks and grows them. */
+/* Allocates large aligned blocks with their own mappings, and shrinks and grows them. */
 static void remap_blocks(void)
 {
 	for (long i = 0; i < order.remap; i++) {

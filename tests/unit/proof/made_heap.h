@@ -17,7 +17,7 @@
 struct made_block {
 	uint64_t addr;
 	uint64_t size;
-	uint64_t is_used; /* whether the block is in use: 0, 1 or MADE_BLOCK_CHANGING */
+	uint64_t is_used; /* 0, 1 or MADE_BLOCK_CHANGING */
 };
 
 #define MADE_BLOCK_CHANGING 2U

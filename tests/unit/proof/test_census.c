@@ -60,9 +60,8 @@ struct scene {
 };
 
 /*
- * Runs the program of one scene and checks its heap. For each thread, the C library may have two
- * chunks that the program does not record: one allocated when the thread starts, and an empty
- * thread cache.
+ * For each thread, the C library may have two chunks that the program does not record: one
+ * allocated when the thread starts, and an empty thread cache.
  */
 static void check_scene(void **state)
 {
@@ -99,7 +98,7 @@ static const struct scene scenes[] = {
 	{"seed=8 threads=2", "glibc.malloc.mxfast=160", 3},
 	{"seed=9 threads=2", "glibc.malloc.mxfast=0", 3},
 	{"seed=10 threads=1 huge=1", "glibc.malloc.top_pad=0", 2},
-	/* When the heap of an arena is full, glibc adds further heaps to the arena. */
+	/* When an arena's heap is full, glibc adds further heaps. */
 	{"seed=11 threads=1 huge=1 slots=20000 steps=50000",
 	 "glibc.malloc.mmap_threshold=100000000", 2},
 	{"seed=12 sbrk=500 drop=500", NULL, 1},

@@ -47,7 +47,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 
 static const struct memory_ops ops = {.read = read_damaged, .visit_written = visit_written};
 
-/* The chunks that the allocator itself uses. Damage to them has the worst effect. */
+/* The allocator's own chunks. Damage to them has the worst effect. */
 struct places {
 	struct chunk items[64];
 	size_t cnt;

@@ -146,10 +146,7 @@ static size_t count_differences(const unsigned char *in_core, const unsigned cha
 	return cnt;
 }
 
-/*
- * Compares the memory in the core file with that of the process. Returns the number of bytes
- * compared.
- */
+/* Returns the number of bytes compared. */
 static uint64_t compare_memory(const struct core_file *core, const struct child *child)
 {
 	static unsigned char buf[PAGE], now[PAGE];
@@ -184,7 +181,6 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 	return same;
 }
 
-/* Reads the memory of this process. */
 static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
 	memcpy(buf, (const void *)(uintptr_t)addr, len);
@@ -475,7 +471,7 @@ static unsigned char content[4][PAGE];
 
 /*
  * Makes a core with a program, a library, a heap, and a stack without content. The library is only
- * in the list of mapped files.
+ * listed as a mapped file.
  */
 static void make_usual(struct made_core *core, unsigned int machine)
 {
@@ -555,7 +551,7 @@ static void usual_parts(void **state)
 	expect_mapping(&core, 0, 0x400000, 0x402000, "r-x", "/bin/program", 0);
 	expect_mapping(&core, 1, 0x402000, 0x403000, "rw-", "/bin/program", 2 * PAGE);
 	expect_mapping(&core, 2, 0x403000, 0x404000, "rw-", "", 0);
-	/* The core has no segment for the library. */
+	/* no segment for the library */
 	expect_mapping(&core, 3, 0x500000, 0x504000, "--x", "/lib/a", PAGE);
 	assert_true(core.memory.maps.mappings[3].deleted);
 	expect_mapping(&core, 4, 0x600000, 0x602000, "rw-", "", 0);

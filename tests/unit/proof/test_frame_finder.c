@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests finding the frame of an address on a stack that cannot be walked: no helper may be started.
- */
+/* Tests finding frames on a stack that cannot be walked: no helper may be started. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,10 +108,7 @@ static void test_nothing_to_walk(void **state)
 	end(&world);
 }
 
-/*
- * Asks about a process that has ended, more often than the maximum number of walks: nothing is
- * found, and no walk is counted.
- */
+/* Asks about an ended process, more often than the maximum number of walks: no walk is counted. */
 static void test_no_process(void **state)
 {
 	struct world world;

@@ -36,7 +36,7 @@ static uint64_t make_heap(struct fake_memory *fake)
 	return addr;
 }
 
-/* Walks the heap. Checks that the walk ends at `tail`, or fails if `err` is set. */
+/* Checks that a walk ends at `tail`, or fails if `err` is set. */
 static void check_walk(struct fake_memory *fake, enum heap_end end, bool changes, int err,
 		       uint64_t tail, bool is_top)
 {
@@ -178,7 +178,7 @@ static void test_cut_mark(void **state)
 
 #define SMALL 0x40UL
 
-/* Makes a heap in which one chunk has a wrong size, so that it counts as a gap. Returns the gap. */
+/* Makes a heap with a gap: a chunk of a wrong size. Returns the gap. */
 static uint64_t make_gap(struct fake_memory *fake)
 {
 	uint64_t gap = make_heap(fake), addr = gap;
@@ -191,10 +191,7 @@ static uint64_t make_gap(struct fake_memory *fake)
 	return gap;
 }
 
-/*
- * A chunk with a wrong size is a gap in the heap. A free list that leads through the gap is still
- * followed.
- */
+/* A free list that leads through a gap is still followed. */
 static void test_gap(void **state)
 {
 	struct fake_memory fake;

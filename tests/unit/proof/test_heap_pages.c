@@ -40,7 +40,7 @@ static void add_page(void *arg, const struct heap_page *page)
 		sums->pinned[page->owners[i]] += (PAGE - page->live_bytes) / page->owner_cnt;
 }
 
-/* Adds a chunk of `bytes` bytes with its header, as a census would. Returns its end. */
+/* Adds a chunk of `bytes` bytes with its header. Returns its end. */
 static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state,
 		    uint32_t owner)
 {
@@ -61,7 +61,7 @@ static void parts_of_pages(void **state)
 	at = add(&pages, at, PAGE, CHUNK_USED, 1);
 	at = add(&pages, at, PAGE / 2, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
 	at = add(&pages, at, PAGE / 2, CHUNK_USED, 2);
-	/* The page with the header of this chunk cannot be trimmed. */
+	/* The page with this chunk's header cannot be trimmed. */
 	at = add(&pages, at, 4 * PAGE, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
 	at = add(&pages, at, 4 * PAGE, CHUNK_USED, 1);
 	heap_pages_add(&pages, &end, HEAP_PAGE_NO_OWNER);
@@ -76,7 +76,7 @@ static void parts_of_pages(void **state)
 	assert_int_equal(sums.pinned[2], PAGE / 2);
 }
 
-/* Pages that are completely in a gap of the heap count as unread. */
+/* Pages completely in a gap count as unread. */
 static void pages_of_gap(void **state)
 {
 	struct sums sums = {0};

@@ -65,9 +65,7 @@ static void test_range_with_maps(void **state)
 	heap_set_deinit(&set);
 }
 
-/*
- * Memory that is in two unknown ranges is in only one of them after sorting. No memory gets lost.
- */
+/* Memory in two unknown ranges is in exactly one of them after sorting. */
 static void test_overlapping_ranges(void **state)
 {
 	const struct heap_span expected[] = {{0x1000, 0x3000}, {0x3000, 0x4000}};
@@ -81,7 +79,7 @@ static void test_overlapping_ranges(void **state)
 	heap_set_deinit(&set);
 }
 
-/* Many maps cut an unknown range into many parts, none of which gets lost. */
+/* Many maps cut an unknown range into parts, none of which gets lost. */
 static void test_many_parts(void **state)
 {
 	const uint64_t step = 0x1000, cnt = 1000;

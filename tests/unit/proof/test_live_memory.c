@@ -28,17 +28,13 @@ struct child {
 	struct live_memory live;
 	size_t page;
 	char *sparse; /* mapping whose pages 3, 4 and 9 are written to */
-	/*
-	 * mapping written to completely; then its page 0 became unreadable and its page 2 was
-	 * unmapped
-	 */
+	/* written to completely; then page 0 became unreadable and page 2 was unmapped */
 	char *closed;
 	char *shared;  /* shared mapping; the parent has written to page 2 before the fork */
 	char *huge;    /* mapping whose first and last page are written to */
 	char *of_file; /* private mapping of a file; page 1 is written to */
-	char *seen;    /* mapping of which each page was read, and page 2 was written to */
-	/* mapping of which one page was read: the kernel has mapped its page of zeros there */
-	char *large;
+	char *seen;    /* each page was read, and page 2 was written to */
+	char *large;   /* one page was read: the kernel has mapped its page of zeros there */
 };
 
 static char *map(size_t bytes, int flags, int fd)
@@ -274,10 +270,7 @@ static void search_ends_on_request(void **state)
 	const struct memory *memory = &child->live.memory;
 	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
 
-	/*
-	 * The callback ends the first visit by an error. The second visit ends because the deadline
-	 * has passed.
-	 */
+	/* An error of the callback ends the first visit, the deadline the second one. */
 	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
 						    (uintptr_t)child->huge + PAGES * child->page,
 						    refuse, NULL),
@@ -329,8 +322,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
 		cmocka_unit_test(search_ends_on_request),
 		/*
-		 * Run these tests last. They read memory, which allocates page tables, and this
-		 * would affect the other tests.
+		 * Run these tests last: reading memory allocates page tables, which affects other
+		 * tests.
 		 */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),

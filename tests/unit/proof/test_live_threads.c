@@ -15,7 +15,7 @@
 
 #define ASLEEP (MEMLEAK_THREAD_ASLEEP | MEMLEAK_THREAD_KNOWN)
 
-/* Adds the record of a thread whose registers have the values 100, 101, ... */
+/* Adds a thread's record; its registers have the values 100, 101, ... */
 static struct memleak_thread_record *add(struct live_threads *threads, pid_t tid,
 					 uint32_t thread_cnt, uint32_t flags, uint32_t vector_bytes)
 {

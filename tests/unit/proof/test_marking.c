@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests marking the blocks that are reachable from roots: compares it, on random heaps, with a
- * simple search over all pairs of blocks.
+ * Tests marking reachable blocks: compares it, on random heaps, with a search over all pairs of
+ * blocks.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -169,8 +169,8 @@ static void read_model(struct heap *heap, struct model *model)
 }
 
 /*
- * Gives the mark `kind` to each block that has a lower mark, if a block with the mark `kind` or a
- * higher one points to it. Repeats this until nothing changes.
+ * Gives the mark `kind` to each block with a lower mark, if a block with this mark or a higher one
+ * points to it, until nothing changes.
  */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
@@ -291,7 +291,7 @@ static void heaps_agree(void **state)
 		check_heap(seed, 1 + seed % 3);
 }
 
-/* Number of blocks of a large heap; enough for several threads to share the work */
+/* Blocks of a large heap, enough for several threads */
 #define MANY 200000
 static void many_blocks(void **state)
 {
@@ -491,8 +491,8 @@ static void pointers_in_code(void **state)
 }
 
 /*
- * Makes a block of the given size whose first two words are `first` and `second`, and a root that
- * points to the given offset in the block. Returns the mark that the block gets.
+ * Makes a block that begins with `first` and `second`, and a root that points to an offset in the
+ * block. Returns the block's mark.
  */
 static enum mark mark_of(uint32_t size, uint64_t offset, uint64_t first, uint64_t second)
 {

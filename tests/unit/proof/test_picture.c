@@ -142,10 +142,7 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, MARK));
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
-	/*
-	 * Stopping and continuing makes the process run for a moment, so the picture is no longer
-	 * valid.
-	 */
+	/* The process runs for a moment, so the picture is no longer valid. */
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));

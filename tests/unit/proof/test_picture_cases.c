@@ -47,7 +47,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Memory that a test shares with its child. */
 struct shared {
 	volatile uint64_t turns;
 	volatile int ready;
@@ -309,9 +308,7 @@ static void a_picture_ends_at_its_deadline(void **state)
 	picture__free(picture);
 }
 
-/*
- * If a picture with a late deadline is not released, the process goes on long before the deadline.
- */
+/* If a picture with a late deadline is not released, the process goes on long before. */
 static void a_picture_ends_before_a_late_deadline(void **state)
 {
 	struct running running = start(filter_calls);
@@ -322,7 +319,6 @@ static void a_picture_ends_before_a_late_deadline(void **state)
 	picture__free(picture);
 }
 
-/* A process that was stopped by SIGSTOP stays stopped while a picture of it is taken. */
 static void a_stopped_process_stays_stopped(void **state)
 {
 	struct running running = start(NULL);

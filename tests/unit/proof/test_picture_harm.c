@@ -28,7 +28,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/proof/waiting_program.h"
 
-/* Interval, in pictures, between complete reads of memory, which are slow under a sanitizer */
+/* Pictures between complete reads of memory, which are slow under a sanitizer */
 #define READS_EVERY 5
 
 /* Process name of the program and of its copies; unique to each run of the test. */
@@ -157,17 +157,13 @@ static uint64_t read_all(const struct memory *memory)
 struct tally {
 	int taken;
 	int methods[PICTURE_FREEZE + 1];
-	/* number of pictures without a copy, because some thread was running in each attempt */
-	int stale;
+	int stale; /* pictures without a copy: some thread was running in each attempt */
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;
 };
 
-/*
- * Takes a picture, and tries again if not all threads could be stopped in time, as on a slow
- * machine.
- */
+/* Takes a picture; tries again if not all threads could be stopped in time. */
 static void take(pid_t pid, struct tally *tally)
 {
 	uint64_t deadline_ns = patience();
@@ -208,10 +204,7 @@ static int count_copy(void *arg, pid_t pid)
 	return 0;
 }
 
-/*
- * Waits until there are no copies of the program. A copy is recognised by being traced or an
- * orphan.
- */
+/* Waits until there are no copies: traced or orphaned processes of the program. */
 static void expect_no_copies(void)
 {
 	uint64_t deadline_ns = patience();
@@ -292,7 +285,6 @@ static struct tracer_order order_for(pid_t pid)
 	};
 }
 
-/* Takes pictures in a loop until this process is killed. */
 static void __attribute__((noreturn))
 take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
 {

@@ -97,9 +97,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/*
- * Makes a pool from which `used` blocks were handed out, of which the first `freed` are free again.
- */
+/* Makes a pool of `used` blocks, of which the first `freed` are free again. */
 static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_t used,
 		      uint32_t freed)
 {
@@ -118,7 +116,7 @@ static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_
 			i + 1 < freed ? addr + PYTHON_POOL_HEADER_BYTES + (i + 1) * size : 0;
 }
 
-/* Writes an object into a block, `before` words after its start. Returns the object's address. */
+/* Writes an object, `before` words after a block's start. Returns its address. */
 static uint64_t add_object(struct python *python, size_t pool, uint32_t size, uint32_t block,
 			   size_t before, size_t type)
 {
@@ -145,7 +143,7 @@ static void read_heap(struct python *python)
 	read_until(python, UINT64_MAX);
 }
 
-/* Makes a pool of `used` objects of the class Entry, of which the first `freed` are free again. */
+/* Like make_pool(), with objects of the class Entry. */
 static void make_entries(struct python *python, size_t pool, uint32_t used, uint32_t freed)
 {
 	make_pool(python, pool, 48, used, freed);
@@ -247,7 +245,7 @@ static void make_functions(struct python *python, size_t pool, uint32_t cnt)
 			       add_object(python, pool, 64, i, 0, TYPE_FUNCTION))[6] = CODE;
 }
 
-/* Makes a pool of coroutines that all wait at the given instruction of the code object. */
+/* Makes a pool of coroutines that wait at the given instruction. */
 static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instruction)
 {
 	make_pool(python, 0, 208, cnt, 0);
@@ -279,7 +277,6 @@ static void expect_place(struct python *python, const char *class, const char *f
 	assert_int_equal(python->growth.classes[0].place.line, line);
 }
 
-/* Counts 10 coroutines, then makes 40 more. */
 static void more_coroutines(struct python *python, const char *path)
 {
 	run_script(python);
@@ -532,7 +529,7 @@ static void interpreters(void **state)
 
 static const struct memory_ops *fake_ops;
 
-/* Reads memory. The first read takes longer than counting may take. */
+/* The first read takes longer than counting may take. */
 static ssize_t read_late(const struct memory *memory, uint64_t addr, void *ret, size_t len)
 {
 	static bool is_late;

@@ -57,7 +57,7 @@ static uint64_t string(struct python *python, const char *text)
 	return string_of_length(python, text, strlen(text));
 }
 
-/* Adds a pair of name and value to the dictionary. Returns the address of the pair's value. */
+/* Adds a pair to the dictionary. Returns the address of its value. */
 static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 {
 	uint64_t addr = PAIRS + 16 * python->pair_cnt++;
@@ -67,7 +67,7 @@ static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 	return addr + 8;
 }
 
-/* Makes memory with the dictionary of a module: "__name__" has the value "__main__". */
+/* Makes the dictionary of a module: "__name__" has the value "__main__". */
 static void begin(struct python *python, bool is_old)
 {
 	*python = (struct python){.is_old = is_old};
@@ -283,7 +283,7 @@ static void test_edges(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Tests strings that lie right before the end of readable memory. */
+/* Tests strings right before the end of readable memory. */
 static void test_short_string(void **state)
 {
 	struct python python;
@@ -390,7 +390,7 @@ static void test_attributes(void **state)
 	*fake_memory_at(&python.fake, VALUES) = 1;
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER, NULL);
 	fake_memory_deinit(&python.fake);
-	/* The layout of CPython 3.12. */
+	/* CPython 3.12 */
 	begin_class(&python, 24);
 	check_attribute(&python, VALUES + 8, VALUES - 1, HOLDER, "Server.cache");
 	fake_memory_deinit(&python.fake);

@@ -25,10 +25,10 @@
 #define STACK (BASE + 7 * PAGE)
 #define PAGES 8
 
-/* A heap block that memleak has traced. */
+/* Traced heap block */
 #define BLOCK (HEAP + 0x100)
 #define BLOCK_BYTES 64
-/* Start addresses of blocks that memleak does not know. */
+/* Start addresses of blocks that memleak does not know */
 #define FIRST (HEAP + 0x800)
 #define SECOND (OTHER + 0x40)
 
@@ -75,7 +75,7 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
-		/* Retracing may take as long as the proof took: pretend that it took long. */
+		/* Retracing may take as long as the proof took. */
 		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;
@@ -103,8 +103,8 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 }
 
 /*
- * Searches for a path from the known block back to a root. Returns the place nearest to the block,
- * or NULL.
+ * Searches for a path from the known block to a root. Returns the place nearest to the block, or
+ * NULL.
  */
 static const struct retrace_place *run(struct world *world)
 {
@@ -306,9 +306,8 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * Tests a path of many places: each place is held by the next one, and the last one by a variable.
- * The search reaches the last place first and the first one last. Even so, each holder in a Python
- * program must be read only once.
+ * Each of many places is held by the next one, and the last one by a variable. The search reaches
+ * the last place first. Even so, each holder in a Python program must be read only once.
  */
 static void test_long_way(void **state)
 {

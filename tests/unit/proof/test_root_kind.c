@@ -90,7 +90,7 @@ static void test_kinds(void **state)
 	assert_int_equal(kind_of(&world, BSS + 20 * PAGE), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, 0), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, UINT64_MAX), HOLDER_MEMORY);
-	/* If the file has no .bss, the mapping after its data has nothing to do with the file. */
+	/* The file has no .bss: the mapping after its data is unrelated. */
 	put_header(&world, 2 * PAGE);
 	assert_int_equal(kind_of(&world, BSS), HOLDER_MEMORY);
 	fake_memory_deinit(&world.fake);
@@ -115,7 +115,7 @@ static void test_hints(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* An invalid header is ignored. Then a mapping right after the file's data counts as its .bss. */
+/* With an invalid header, a mapping right after the file's data counts as its .bss. */
 static void test_hostile_headers(void **state)
 {
 	struct world world;
@@ -159,7 +159,7 @@ static void test_first_mapping(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* Memory in which the header changes with each read. */
+/* Memory whose header changes with each read. */
 struct changing {
 	struct memory memory;
 	struct world *world;

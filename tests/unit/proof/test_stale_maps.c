@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes censuses of a heap with a list of mappings that is older than the heap, as if threads had
- * allocated memory after the mappings were listed. With the argument "heap", this program makes the
- * heap.
+ * Takes censuses of a heap that has changed since its mappings were listed. With the argument
+ * "heap", this program makes the heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +35,7 @@ struct stale {
 	uint64_t damaged; /* heap whose arena is read as zeros */
 };
 
-/*
- * Start and end of the damaged part of the arena that follows the heap_info: offsets from the start
- * of the heap.
- */
+/* Start and end of the damaged part of the arena: offsets from the start of the heap */
 #define ARENA_FROM 64U
 #define ARENA_UPTO 2048U
 
@@ -128,7 +124,6 @@ static struct census take(const struct memory *memory)
 	return census;
 }
 
-/* Returns the mapping that begins with the given heap. */
 static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 {
 	const struct mapping *mapping = proc_maps_find(&stale->memory.maps, heap);
@@ -330,7 +325,7 @@ static void test_unread_arena(void **state)
 #define LARGE_MAPPINGS 5U
 #define LARGE_START (UINT64_C(20) << 40)
 
-/* Adds more memory to the list of mappings than is searched. The caller must free the new list. */
+/* Adds more memory than is searched. The caller must free the new list. */
 static struct mapping *add_large_mappings(struct stale *stale)
 {
 	size_t cnt = stale->memory.maps.cnt, at = 0;

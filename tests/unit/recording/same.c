@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares a snapshot of the random test data (world.h) with its copy read from a recording. */
+/* Compares a snapshot of random test data with its copy from a recording. */
 #include "tests/unit/recording/same.h"
 
 #include <inttypes.h>
@@ -69,9 +69,7 @@ static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
 	assert_int_equal(a->count, b->count);
 }
 
-/*
- * Compares the chains of holders of a site. A recording stores holders other than blocks as text.
- */
+/* A recording stores holders other than blocks as text. */
 static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
 {
 	cleanup_free char *words = NULL;
@@ -173,10 +171,7 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
 }
 
-/*
- * Compares the names of a stack's frames. The recorder looks missing names up again only now and
- * then, so a recording may get some of them late.
- */
+/* The recorder looks missing names up again only now and then, so a recording may get some late. */
 static void same_names(struct world *world, const struct site *a, const struct site *b,
 		       struct symbol_backend *symbols)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares a snapshot of the random test data (world.h) with its copy read from a recording. */
+/* Compares a snapshot of random test data (world.h) with its copy from a recording. */
 #ifndef TESTS_UNIT_RECORDING_SAME_H
 #define TESTS_UNIT_RECORDING_SAME_H
 

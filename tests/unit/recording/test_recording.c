@@ -32,7 +32,7 @@ static struct recording *open_recording(void)
 	return recording;
 }
 
-/* Records snapshots of random test data, reads each back from the recording, and compares. */
+/* Records snapshots of random data, reads them back and compares. */
 static void round_trip(unsigned int seed, unsigned int what)
 {
 	struct world *world = world_new(seed, what);
@@ -69,7 +69,7 @@ static int prepare_nothing(struct symbol_backend *self, const struct site *const
 	return 0;
 }
 
-/* Finds a frame without its source line in the first two lookups, and with the line afterwards. */
+/* Finds a frame without its source line in the first two lookups. */
 static const struct sym_location *lookup_late(struct symbol_backend *self, const struct site *site,
 					      uint64_t frame)
 {
@@ -126,10 +126,7 @@ static void round_trips(void **state)
 	}
 }
 
-/*
- * Returns the bytes of a recording with cnt snapshots. Sets `ends` to the offset of the end of each
- * snapshot.
- */
+/* Returns the bytes of a recording with cnt snapshots. Sets `ends` to the ends of the snapshots. */
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 {
 	unsigned int what = RECORDING_AGES | RECORDING_BLOCKS | RECORDING_PEAK | RECORDING_SUMMARY;
@@ -164,9 +161,7 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 	return bytes;
 }
 
-/*
- * Reads a recording up to its end or to an error, and counts its snapshots. Returns 0 or the error.
- */
+/* Counts the snapshots of a recording up to its end or an error. Returns 0 or the error. */
 static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 {
 	FILE *file = len ? fmemopen((void *)bytes, len, "r") : fopen("/dev/null", "re");
@@ -295,7 +290,7 @@ static void times_of_day(void **state)
 }
 
 /*
- * Writes a snapshot. If id is not 0, gives this id to site 0. If step is not 0, adds it to the word
+ * Writes a snapshot. If id is not 0, gives this id to site 0. If step is not 0, adds it to
  * SITE_PRESENT of site 0: 1 makes the site appear, -1 makes it disappear.
  */
 static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t step)
@@ -329,7 +324,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	free(bytes.bytes);
 }
 
-/* Reads a recording of the given version whose only chunk has these bytes. Frees the bytes. */
+/* Reads a recording whose only chunk has these bytes. Frees the bytes. */
 static int read_data(unsigned int version, struct byte_buffer *data)
 {
 	struct recording_header header = recording_header_now(0);
@@ -368,7 +363,6 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	return read_data(version, &data);
 }
 
-/* A recording with more growing classes than there is room for is refused. */
 static void too_many_classes(void **state)
 {
 	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 8, PYTHON_CLASSES_MAX), 0);
@@ -440,8 +434,7 @@ static void hostile_growths(void **state)
 
 /*
  * Reads a recording whose snapshot has allocation times of a site's blocks. `first` and `second`
- * are the times of two earlier snapshots, in this order. is_present: true if the snapshot has the
- * site.
+ * are the times of two earlier snapshots. is_present: true if the snapshot has the site.
  */
 static int read_births(bool is_present, uint64_t first, uint64_t second)
 {
@@ -605,9 +598,9 @@ static void versions(void **state)
 }
 
 /*
- * Skips all snapshots of a recording, and returns the result for the last one. left_else: memory
- * budget that remains after the last snapshot. Before the last snapshot, the budget is reduced so
- * that only `left` bytes of it would remain.
+ * Skips all snapshots. Returns the result for the last one. left_else: memory budget that remains
+ * after the last snapshot. Before the last snapshot, the budget is reduced so that only `left`
+ * bytes of it would remain.
  */
 static int skip_with(size_t left_else, size_t left)
 {
@@ -623,7 +616,7 @@ static int skip_with(size_t left_else, size_t left)
 	return got;
 }
 
-/* A snapshot is refused if the remaining memory budget is too small for building it. */
+/* A snapshot is refused if the remaining memory budget is too small for it. */
 static void memory_of_snapshot(void **state)
 {
 	size_t len, ends[SMALL_CNT], made, left;
@@ -648,7 +641,6 @@ static void memory_of_snapshot(void **state)
 	recording__free(recording);
 }
 
-/* Writing to a full disk fails. */
 static void full_disk(void **state)
 {
 	struct recorder *recorder;

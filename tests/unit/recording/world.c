@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Random test data for recordings: snapshots of sites that appear, grow, shrink, get names and
- * disappear. Numbers may have any value that fits into their field.
- */
+/* Random test data for recordings: snapshots of sites. */
 #include "tests/unit/recording/world.h"
 
 #include <setjmp.h>
@@ -204,10 +201,7 @@ void world_step(struct world *world)
 			at->present = !at->present;
 		if (at->present && !world_random(world, 4))
 			world_change_site(world, at);
-		/*
-		 * Sometimes change a frame, as memleak does when it finds out that a frame belongs
-		 * to other code.
-		 */
+		/* Sometimes change a frame, as memleak does for a frame of other code. */
 		if (at->site.frame_cnt && !world_random(world, 200))
 			at->frames[0] = world_wild(world);
 	}
@@ -371,10 +365,7 @@ static void world_add_census(struct world *world, struct snapshot *snap)
 	snap->census = &census;
 }
 
-/*
- * Adds chains of holders to some sites: each holder is of a random kind, and may be a block of
- * another site.
- */
+/* Adds chains of holders of random kinds to some sites; a holder may be a block of another site. */
 static void world_add_holders(struct world *world, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {
@@ -411,8 +402,7 @@ static int by_id(const void *left, const void *right)
 }
 
 /*
- * For some sites, adds how much of the site's blocks is reachable only from blocks of the site with
- * the next higher id.
+ * For some sites, adds how much is reachable only from blocks of the site with the next higher id.
  */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {

@@ -124,10 +124,7 @@ static void wrappers(void **state)
 			fail_msg("taken for a wrapper: %s", other_symbols[i]);
 }
 
-/*
- * Parses a frame. Stores its text in `store` and its functions in `frames`; an unnamed function is
- * left out.
- */
+/* Stores a frame's text in `store` and its functions in `frames`; an unnamed one is left out. */
 static struct sym_location location_of(const char *text, char *store, struct sym_frame *frames)
 {
 	struct sym_location location = {.frames = frames};
@@ -212,7 +209,6 @@ static const struct stack stacks[] = {
 	{.frames = {"app|malloc", "app|zmalloc", "app|leak", "app|main"},
 	 .named = "leak",
 	 .frame = 2},
-	/* An inlined function can be blamed. */
 	{.frames = {"app|xmalloc,xstrdup,keep,load", "app|main"}, .named = "keep"},
 	{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
 	 .named = "keep",
@@ -367,7 +363,6 @@ static const struct stack stacks[] = {
 		    "/usr/bin/python3.11|"},
 	 .named = "grow",
 	 .program = "python3.11"},
-	/* Stacks of scripts in interpreters. */
 	{.frames = {"/usr/bin/python3.12|list_resize", "/usr/bin/python3.12|list_append",
 		    "[jit]|py::push:/usr/lib/python3.12/heapq.py", "[jit]|py::keep:/srv/app.py",
 		    "/usr/bin/python3.12|_PyEval_Vector"},
@@ -396,7 +391,7 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
-	/* A library installed with the program can be blamed, but no other library. */
+	/* A library can be blamed only if it is installed with the program. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",
 		    "/opt/acme/bin/app|main"},
@@ -534,7 +529,7 @@ static void template_names(void **state)
 		{"std::vector<int> create<int>(int)", "create<...>"},
 		{"a::operator<< <x>(x)", "a::operator<< <...>"},
 		{"f<>::g<i>", "f<...>::g<...>"},
-		/* These functions are not instances of a template. */
+		/* These are no instances of a template. */
 		{"put(std::vector<int>, int)", NULL},
 		{"std::vector<int> put(int)", NULL},
 		{"a::operator<", NULL},

@@ -43,9 +43,9 @@ enum {
 	OUTER = 9000,
 };
 
-/* Number of functions from address RULES on */
+/* Functions from address RULES on */
 #define RULE_CNT 10
-/* Number of functions from address HANDLERS on */
+/* Functions from address HANDLERS on */
 #define HANDLER_CNT 48
 
 static struct process process = {1, 1, "app", NULL};
@@ -259,10 +259,7 @@ static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_
 
 #define RATE(size) ((size)*PER_REPORT * 1e9 / INTERVAL_NS)
 
-/*
- * Number of stacks that appear in the last 60 % of the reports. Only these are counted: see
- * LATER_PART in callers.c.
- */
+/* Stacks that appear in the last 60 % of the reports: see LATER_PART in callers.c. */
 #define LATER ((size_t)(REPORTS * 0.6 + 1) * PER_REPORT)
 
 static void one_block_each(void **state)
@@ -273,7 +270,7 @@ static void one_block_each(void **state)
 	check(&made, REPORTS, "audit", LATER, RATE(100));
 }
 
-/* The stacks differ, but one caller of the blamed function is on most of them. */
+/* One caller of the blamed function is on most stacks. */
 static void one_caller(void **state)
 {
 	struct made made = {.is_called = true, .common_callers = CALLERS_ONE};
@@ -386,7 +383,7 @@ static void instances(void **state)
 	name_handlers(false, NULL);
 }
 
-/* The callers of a leaking function grow as fast as the function, but the function is blamed. */
+/* Callers of a leaking function grow as fast as it, but the function is blamed. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};
@@ -428,7 +425,6 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* A pool has some larger chunks, for large requests. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which verdict a report has if several apply to it. */
+/* Tests which verdict a report has if several apply. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void kept_memory(void **state)
 }
 
 /*
- * The report gives an all-clear if one process has ended, without outstanding memory except that of
+ * There is an all-clear if one process has ended, without outstanding memory except that of
  * start-up code.
  */
 static void only_start_up(void **state)

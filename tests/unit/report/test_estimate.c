@@ -85,7 +85,7 @@ static void large_blocks(void **state)
 	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
 }
 
-/* The pieces of a sampled block have the weight of the whole block. */
+/* Pieces of a sampled block have its weight. */
 static void pieces(void **state)
 {
 	struct estimate whole = {0}, parts = {0}, rest = {0}, grown = {0};

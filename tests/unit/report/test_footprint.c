@@ -22,21 +22,19 @@ struct story {
 	uint64_t traced_each;
 	uint64_t kept_each;   /* growth per second of free memory that glibc can return */
 	uint64_t pinned_each; /* growth per second of free memory that is pinned */
-	/* process image that the known resident memory belongs to; 0: the process's own image */
-	uint32_t rss_image;
+	uint32_t rss_image;   /* process image of the known resident memory; 0: the process's own */
 	enum block_kind kind;
 	uint64_t from, until;
-	/* growth starts again from 0 after each `period` seconds; 0: never */
-	uint64_t period;
+	uint64_t period;  /* seconds after which growth starts again from 0; 0: never */
 	uint64_t appears; /* second in which memleak finds the process */
 	uint64_t dips;    /* in this second, memory is as large as two seconds before */
 	uint64_t seconds; /* duration of tracing; 0: REPORTS seconds */
-	uint64_t jumps;   /* if not 0: a bit mask of the seconds in which memory grows */
+	uint64_t jumps;   /* bit mask of the seconds in which memory grows, if not 0 */
 	bool alternates;  /* true if every other report leaves out the traced blocks as too young */
 	struct run_facts run;
 };
 
-/* Returns the number of seconds, up to the given one, in which memory has grown. */
+/* Returns the number of seconds, up to `second`, in which memory has grown. */
 static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 {
 	if (story->jumps)
@@ -143,10 +141,7 @@ static void anonymous_memory(void **state)
 	assert_nothing(&story);
 }
 
-/*
- * If traced blocks explain the growth, it is returned as `explained`, which prevents an all-clear
- * even if no site is suspected.
- */
+/* Growth that traced blocks explain prevents an all-clear even if no site is suspected. */
 static void explained(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB, .traced_each = MIB};
@@ -319,8 +314,8 @@ static void slight_rise(void **state)
 }
 
 /*
- * A rise of mapped files is not pending. If shared and anonymous memory have both risen, the rise
- * of shared memory is returned.
+ * A rise of mapped files is not pending. If shared and anonymous memory have risen, the rise of
+ * shared memory is returned.
  */
 static void parts_of_rises(void **state)
 {
@@ -367,10 +362,7 @@ static void trifles(void **state)
 	assert_nothing(&story);
 }
 
-/*
- * Memory grows only in a few seconds: the typical growth in a second is 0, so no growth is
- * reported.
- */
+/* The typical growth in a second is 0, so no growth is reported. */
 static void jumps(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = 2 * MIB,
@@ -396,8 +388,8 @@ static void too_young_block(void **state)
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
 	/*
-	 * A block too young for the report prevents an all-clear even if anonymous memory does not
-	 * grow: the block may grow into free memory of the allocator.
+	 * There is no all-clear even if anonymous memory does not grow: the block may grow into
+	 * free memory of the allocator.
 	 */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);

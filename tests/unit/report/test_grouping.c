@@ -103,8 +103,8 @@ static void modules(void **state)
 	/* If there is no other module on the stack, the memory belongs to the C library. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 3), "/lib/libc.so.6");
 	/*
-	 * If the first frame outside of the C library has no known module, the module is unknown.
-	 * The next frame's module must not be taken instead.
+	 * If the first frame outside of the C library has no known module, the next frame's must
+	 * not be taken instead.
 	 */
 	assert_string_equal(MODULE(SPACE_USER, 2, 8, 1), "?");
 	assert_string_equal(MODULE(SPACE_USER, 99, 1), "?");
@@ -178,7 +178,7 @@ static void no_ages(void **state)
 	grouping_deinit(&grouping);
 }
 
-/* Checks that the snapshot from which the view was made is unchanged. */
+/* Checks that the view's snapshot is unchanged. */
 static void check_untouched(const struct snapshot *snap, const struct block *blocks, size_t cnt)
 {
 	assert_int_equal(snap->site_cnt, 2);
@@ -278,8 +278,8 @@ static void splits_births(void **state)
 }
 
 /*
- * Each thread gets the ages of its own blocks, and the number of its own blocks that the previous
- * snapshot had.
+ * Each thread gets the ages of its own blocks, and the number of them that the previous snapshot
+ * had.
  */
 static void splits_ages(void **state)
 {

@@ -30,10 +30,7 @@ static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
 static const struct report_site shown[] = {{.site = &sites[0], .locations = &locations[0]},
 					   {.site = &sites[1], .locations = &locations[1]}};
 
-/*
- * Checks which of two suspects comes first. The site of the first one has allocated `blocks` + 9
- * blocks, of which 9 were freed.
- */
+/* The first suspect's site has allocated `blocks` + 9 blocks, of which 9 were freed. */
 static void expect(enum python_allocator allocator, uint64_t site, uint64_t blocks,
 		   double bytes_per_s, size_t first)
 {
@@ -61,9 +58,9 @@ static void first_suspect(void **state)
 	 * be items.
 	 */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
-	/* The blocks are too large for CPython to reuse them without a call of the allocator. */
+	/* CPython reuses no such large blocks without a call of the allocator. */
 	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
-	/* It is unknown which site has allocated the block that stores the container's items. */
+	/* The site of the container's items is unknown. */
 	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);
 	/* Python's small objects are in pools, the sum of which is one suspect. */
 	expect(PYTHON_ALLOCATOR_POOLS, 8, 1600, 80 * 256, 0);

@@ -160,7 +160,7 @@ static void only_one_is_sure(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* If a system call has only one growing site, the function that allocates is blamed. */
+/* With one growing site in a system call, the function that allocates is blamed. */
 static void single_path(void **state)
 {
 	static const struct path paths[] = {
@@ -384,7 +384,7 @@ static void page_tables(void **state)
 	free(suspects);
 }
 
-/* Page tables of the kernel, or of a tracer, do not belong to the memory that a process maps. */
+/* Page tables of the kernel or a tracer do not belong to memory that a process maps. */
 static void other_page_tables(void **state)
 {
 	static const struct path paths[] = {

@@ -43,8 +43,7 @@ static void suspects(void **state)
 }
 
 /*
- * If a suspect's site is also among the report's sites, the report's entry is listed, as it has the
- * details.
+ * If a suspect's site is also in the report, the report's entry is listed, as it has the details.
  */
 static void details_of_suspects(void **state)
 {
@@ -63,8 +62,8 @@ static void details_of_suspects(void **state)
 }
 
 /*
- * A suspect that consists of a language runtime's objects is listed if it has a stack of its own,
- * even if its site is too small for the report.
+ * A suspect of a runtime's objects with its own stack is listed even if its site is too small for
+ * the report.
  */
 static void objects_with_a_stack(void **state)
 {
@@ -94,10 +93,6 @@ static void sums_of_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
-/*
- * If the sums of a process's two pools are suspects, two stacks of the pools are listed in their
- * place.
- */
 static void two_pools(void **state)
 {
 	static const struct site second = {.process = &process, .frame_cnt = 1};
@@ -114,8 +109,8 @@ static void two_pools(void **state)
 }
 
 /*
- * Many sites are listed in the order of the report, after those of losses and suspects. Searching
- * the whole list for each of them would take a minute.
+ * Many sites are listed in the report's order, after those of losses and suspects. Searching the
+ * whole list for each of them would take a minute.
  */
 static void many_sites(void **state)
 {

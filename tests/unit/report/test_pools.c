@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests pools: the memory that a language runtime allocates for its own use is summed up for each
+ * Tests pools: sums of the memory that a language runtime allocates for its own use, for each
  * process.
  */
 #include <setjmp.h>
@@ -183,9 +183,9 @@ static void unclear(void **state)
 }
 
 /*
- * A pool's growth is not judged while the growth is brief, nor while the process may be starting.
- * The process may be starting if its memory was first seen recently. In addition, the process must
- * have been young when tracing began, or free no blocks from before tracing.
+ * A pool's growth is not judged while it is brief, nor while the process may be starting: its
+ * memory was first seen recently, and it was young when tracing began or frees no blocks from
+ * before tracing.
  */
 static void settling(void **state)
 {

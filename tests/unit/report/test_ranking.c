@@ -111,8 +111,8 @@ static void vanished_comes_back(void **state)
 
 /*
  * Takes a snapshot with a site, one without it, and one with it again. Returns the length of the
- * site's history after the third snapshot. ended: true if the site's process ends before the second
- * snapshot. forget: true if histories of absent sites are dropped after the second snapshot.
+ * site's history after the third snapshot. ended: the site's process ends before the second
+ * snapshot. forget: histories of absent sites are dropped after it.
  */
 static size_t moments_after_absence(bool ended, bool forget)
 {

@@ -16,9 +16,7 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/*
-	 * The id of a site is a letter, by which the test names it. growth[i] belongs to sites[i].
-	 */
+	/* Ids are letters, by which tests name sites. growth[i] belongs to sites[i]. */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},
@@ -155,9 +153,7 @@ static void no_memory_for_names(void **state)
 	assert_int_equal(report.site_cnt, 77);
 }
 
-/*
- * Returns the first frame that the report shows of a stack with these functions, innermost first.
- */
+/* Returns the first shown frame of a stack with these functions, innermost first. */
 static size_t first_of(const char *const *symbols, size_t cnt)
 {
 	struct sym_frame frames[8] = {{0}};
@@ -334,10 +330,7 @@ static struct report kernel_report(struct site *sites, size_t cnt)
 	return ret;
 }
 
-/*
- * A kernel site that is excluded from the suspects is not counted as a suspect and not marked as
- * one.
- */
+/* A kernel site excluded from the suspects is neither counted nor marked as a suspect. */
 static void excluded_sites(void **state)
 {
 	struct site sites[] = {kernel_sites[0], kernel_sites[1]};
@@ -367,7 +360,7 @@ static void doubtful_sites(void **state)
 	report_deinit(&report);
 }
 
-/* A reclaimable cache that grows is counted even if there are no suspects. */
+/* Growing reclaimable caches are counted even without suspects. */
 static void growing_caches(void **state)
 {
 	struct site sites[] = {kernel_sites[0]};

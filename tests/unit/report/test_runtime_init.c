@@ -35,9 +35,8 @@ static const struct stack stacks[] = {
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
 	/*
-	 * These stacks do not count as initialisation of the runtime: either the function named
-	 * setlocale() belongs to the program, or setlocale() of libc has called back into the
-	 * program.
+	 * These stacks do not count: setlocale() belongs to the program, or libc's setlocale() has
+	 * called back into it.
 	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},
@@ -52,8 +51,8 @@ static const struct stack stacks[] = {
 	{{{"newlocale", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"setlocale2", LIBC}, {"main", PROGRAM}}, 1, false},
 	/*
-	 * A static program contains the functions of libc. In a dynamic program, functions with
-	 * these names are the program's own.
+	 * A static program contains libc's functions. In a dynamic program, functions with these
+	 * names are its own.
 	 */
 	{{{"_dl_init_paths", PROGRAM},
 	  {"_dl_non_dynamic_init", PROGRAM},
@@ -141,8 +140,8 @@ static void kernel_has_none(void **state)
 }
 
 /*
- * Sites of runtime initialisation are moved to the end, so other sites move up. No more sites are
- * named than necessary, and totals do not change.
+ * Sites of runtime initialisation are moved to the end. No more sites are named than necessary, and
+ * totals do not change.
  */
 static void report_shows_others(void **state)
 {

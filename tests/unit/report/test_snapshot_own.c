@@ -21,7 +21,7 @@
 #define SITES 4
 #define PIECES_MAX 32
 
-/* Memory that belongs to the source of a snapshot. Each piece is allocated separately. */
+/* Memory of a snapshot's source. Each piece is allocated separately. */
 struct source {
 	void *pieces[PIECES_MAX];
 	size_t lens[PIECES_MAX];
@@ -179,8 +179,8 @@ static void outlives_source(void **state)
 }
 
 /*
- * A process to which several sites refer is copied once. The frames of all sites are copied into
- * one array, as in snapshots read from recordings.
+ * A process of several sites is copied once. The frames of all sites are copied into one array, as
+ * in snapshots from recordings.
  */
 static void copies_once(void **state)
 {

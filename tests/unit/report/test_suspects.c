@@ -54,7 +54,6 @@ static const struct sym_frame nameless_frame;
 static const struct sym_location nameless = {
 	.module = "/srv/app", .module_offset = 0x1234, .frame_cnt = 1, .frames = &nameless_frame};
 
-/* A stack that blames a function, and its growth. */
 struct path {
 	const struct process *process;
 	const struct sym_location *location;
@@ -153,9 +152,9 @@ static void instances_of_a_template(void **state)
 }
 
 /*
- * Tests the callers of suspects and of losses whose paths are instances of a template. Callers
- * count as one if they, too, are instances of one template. If only one of the paths has a caller,
- * or the callers differ, there is no common caller.
+ * Tests callers of suspects and losses whose paths are instances of a template. Callers that are
+ * instances of one template count as one. If only one path has a caller, or the callers differ,
+ * there is no common caller.
  */
 static void callers_of_instances(void **state)
 {
@@ -240,7 +239,7 @@ static void objects(void **state)
 	for (size_t i = 0; i < found; i++)
 		assert_int_equal(suspects[i].process_cnt, 1);
 	free(suspects);
-	/* Growth of a process that may still be starting is not suspected. */
+	/* Growth of a starting process is not suspected. */
 	shown[1].settling = true;
 	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0}, MOST,
 				       &found, &suspects),
@@ -279,14 +278,14 @@ static void trifles(void **state)
 		     expected_alone, LENGTH(expected_alone));
 	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,
 		     0);
-	/* Beside untraced growth of 2 MiB per second, the leak is negligible: it is not shown. */
+	/* Beside untraced growth of 2 MiB per second, the leak is negligible. */
 	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
 		     0);
 }
 
 /*
- * A suspect is slight, and is last, if it grows by less than a hundredth of the fastest suspect of
- * the same program (or of the kernel). With wants_all, none is slight.
+ * A suspect is slight, and last, if it grows by less than a hundredth of the fastest suspect of the
+ * same program (or of the kernel). With wants_all, none is slight.
  */
 static void slight(void **state)
 {
@@ -361,10 +360,6 @@ static void kernel_trifles(void **state)
 	}
 }
 
-/*
- * A stack that blames a function, the bytes that it has lost, and the number of blocks that it
- * loses per second.
- */
 struct lossy_path {
 	const struct process *process;
 	const struct sym_location *location;

@@ -27,7 +27,7 @@ static void peak_and_growth(void **state)
 	assert_true(totals_per_s(&totals) == -20);
 }
 
-/* The peak stays known even after the total at the peak was dropped from the list. */
+/* The peak stays known after its total was dropped from the list. */
 static void many(void **state)
 {
 	struct totals totals = {0};

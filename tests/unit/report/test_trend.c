@@ -21,7 +21,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* number of runs in tests that allow some of the runs to fail */
+#define RATE_REPLAYS 60 /* runs in tests that allow some of them to fail */
 
 static uint64_t first_seed;
 
@@ -111,7 +111,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 
 	made_leak(program, 0, 0, full_s, 1000, 500);
-	/* A second cache, once full, replaces its oldest entries all the time. */
+	/* A second cache, once full, replaces its oldest entries. */
 	for (double at = 0; at < 300; at += 0.01)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
@@ -154,7 +154,7 @@ static void run_bursts(struct made_program *program, uint64_t seed)
 		tell("long after the bursts", seed, &trends[0]);
 }
 
-/* A leak that has just begun is pending: there are too few reports to judge it. */
+/* A leak that has just begun is pending. */
 static void run_just_begun(struct made_program *program, uint64_t seed)
 {
 	double begin_s = made_between(program, 60, 200);
@@ -267,7 +267,6 @@ static void run_two(struct made_program *program, uint64_t seed)
 	free(order);
 }
 
-/* A single buffer grows all the time. */
 static void run_growing_buffer(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -367,10 +366,7 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
 }
 
-/*
- * An array grows in steps, each larger than the previous one by a factor. The intervals between the
- * steps grow by the same factor.
- */
+/* An array grows in steps. The steps and the intervals between them grow by the same factor. */
 static void run_widening(struct made_program *program, uint64_t seed)
 {
 	double factor = made_between(program, 1.3, 2), gap_s = made_between(program, 0.5, 1);
@@ -426,8 +422,8 @@ static void hidden_leak(void **state)
 	/* The limits of a rate have a confidence of 95 %. */
 	assert_true(20 * wrong_rates <= RATE_REPLAYS);
 	/*
-	 * Some leaks may be missed: the number of short-lived blocks of the same site may happen to
-	 * fall by more than the leak grows.
+	 * Some leaks may be missed: short-lived blocks of the same site may happen to fall by more
+	 * than the leak grows.
 	 */
 	assert_true(20 * missed <= RATE_REPLAYS);
 }

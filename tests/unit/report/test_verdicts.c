@@ -30,9 +30,8 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* number of exceeded limits, checked at the end of each test */
+static size_t missed; /* exceeded limits, checked at the end of each test */
 
-/* Parameters of a simulated program. */
 struct plan {
 	double until_s;
 	double from_s;    /* start of the leak; without a leak: start of the steady part */
@@ -235,7 +234,7 @@ static struct plan make_shrinking(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
-/* The program allocates in up to four steps at its start. */
+/* The program allocates in up to four steps. */
 static struct plan make_startup(struct made_program *program, double step_s)
 {
 	size_t steps = 1 + (size_t)(4 * made_uniform(program));

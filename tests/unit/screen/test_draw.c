@@ -41,7 +41,7 @@ static struct screen_row row_of(size_t line_cnt)
 	};
 }
 
-/* Draws the page of a row's stack, or the list of rows if `page` is PAGE_LIST. */
+/* Draws the row's stack, or the list of rows if `page` is PAGE_LIST. */
 static void draw_row(const struct screen_row *row, enum screen_page page, const char *verdict,
 		     const char *unread)
 {
@@ -60,7 +60,6 @@ static void draw_row(const struct screen_row *row, enum screen_page page, const 
 	draw(&model, &drawing);
 }
 
-/* Returns the text of line y of the terminal. */
 static const char *line_at(int y)
 {
 	static char text[LINE_SIZE];
@@ -117,7 +116,7 @@ static void empty_ages(void **state)
 	assert_int_equal(count_lines("oldest 9s     \u2588 \u2581 "), 1);
 }
 
-/* Returns the number of the colour pair with which line y of the terminal begins. */
+/* Returns the colour pair with which line y begins. */
 static int colour_at(int y)
 {
 	wchar_t text[CCHARW_MAX + 1];
@@ -130,7 +129,7 @@ static int colour_at(int y)
 	return pair;
 }
 
-/* In a verdict, lines about leaks are red, and the other lines are not. */
+/* Only lines about leaks are red. */
 static void verdict_colour(void **state)
 {
 	struct screen_row row = row_of(1);

@@ -79,7 +79,7 @@ static void type(struct model *model, const char *text)
 		assert_int_equal(press(model, (unsigned char)*text), ASK_NOTHING);
 }
 
-/* Checks the ids and the order of the rows. Each digit of `ids` is the id of a row. */
+/* Each digit of `ids` is the id of a row. */
 static void assert_rows(const struct model *model, const char *ids)
 {
 	char text[32] = "";
@@ -157,7 +157,6 @@ static void filter(void **state)
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ENTER);
 	assert_false(model.is_typing);
-	/* The filter also applies to new reports. */
 	assert_int_equal(model_show(&model, shown_at(8)), 0);
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ESCAPE);
@@ -472,7 +471,6 @@ static void check_model(const struct model *model)
 	assert_true(model->page != PAGE_STACK || model_selected(model));
 }
 
-/* Random keys and reports must leave the model in a valid state. */
 static void any_keys(void **state)
 {
 	static const char keys[] = "jkgGqsS1234567I/mMpvhoPbwRtT,.<>{}\t aelm_";
@@ -510,9 +508,7 @@ static double seconds_of(struct model *model, const char *keys)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e6 / (double)strlen(keys);
 }
 
-/*
- * Prints how long the model takes for a key. There is no limit, as it would depend on the machine.
- */
+/* Prints the time for a key. There is no limit, as it would depend on the machine. */
 static void many_rows(void **state)
 {
 	static struct site sites[MANY];

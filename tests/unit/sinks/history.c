@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Writes a report on the last of several snapshots. The report has the history of each site, for
- * formats that show growth.
- */
+/* Writes a report on the last of several snapshots, with the history of each site. */
 #include "tests/unit/sinks/history.h"
 
 #include <setjmp.h>

@@ -8,7 +8,6 @@
 
 #include "sinks/sink.h"
 
-/* Returns what the sink writes for the last of the snapshots. */
 char *print_history(const struct sink *sink, const struct snapshot *snaps, size_t cnt);
 
 /*

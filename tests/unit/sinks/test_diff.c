@@ -148,8 +148,8 @@ static void orders(void **state)
 }
 
 /*
- * Two snapshots of one run are compared by addresses and process ids. If snapshots of two runs are
- * compared in this way, they have no site in common.
+ * Two snapshots of one run are compared by addresses and process ids. Compared in this way,
+ * snapshots of two runs have no site in common.
  */
 static void one_run(void **state)
 {
@@ -197,8 +197,8 @@ static void named_in_between(void **state)
 }
 
 /*
- * A site whose stack allocates from several slab caches has only the first cache. In another run
- * this may be another cache, but the site must match.
+ * A site has only the first of its stack's slab caches. In another run this may be another cache,
+ * but the site must match.
  */
 static void other_caches(void **state)
 {
@@ -220,19 +220,14 @@ static void other_caches(void **state)
 		ONE(.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = (number))     \
 	}
 
-/*
- * Looks up a frame of a script. Such a frame is no address, but a number that differs between two
- * runs.
- */
+/* A script frame is no address, but a number that differs between runs. */
 static const struct sym_location *lookup_line(struct symbol_backend *self, const struct site *site,
 					      uint64_t frame)
 {
 	return &((struct fake_symbols *)self)->locations[frame & ~FRAME_FILE];
 }
 
-/*
- * Two lines of one script function are two sites. They are compared by line, in one run and in two.
- */
+/* Two lines of one script function are two sites, in one run and in two. */
 static void script_lines(void **state)
 {
 	const struct sym_location first[] = {LINE(7), LINE(9)};

@@ -36,7 +36,7 @@ static int begin(void **state)
 	return fd < 0;
 }
 
-/* Removes the folder, which fails if it has any file other than the document. */
+/* Fails if the folder has any file other than the document. */
 static int end(void **state)
 {
 	close(fd);
@@ -85,7 +85,7 @@ static const char *name_in_proc(void)
 	return name;
 }
 
-/* If no new file can be created, the old file is overwritten. */
+/* If no file can be created, the old one is overwritten. */
 static void same_file(void **state)
 {
 	ino_t first = demand("");
@@ -96,7 +96,7 @@ static void same_file(void **state)
 	assert_int_equal(demand("short"), first);
 }
 
-/* If the folder of the document is gone, the document cannot be replaced. */
+/* The folder of the document is gone. */
 static void name_is_gone(void **state)
 {
 	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);

@@ -52,8 +52,8 @@ static const uint64_t tricky_stack[] = {0x55d0c0010010, 0x55d0c0010020,
 static const uint64_t tricky_leaf[] = {0x55d0c0010020};
 
 /*
- * The site had four blocks. Now it has three: one of the four, and two new ones. So six blocks were
- * allocated since the start.
+ * The site had four blocks. Now it has one of them and two new ones: six were allocated since the
+ * start.
  */
 static struct site aged_before[] = {
 	{.id = 1, .bytes = 64, .count = 4, .ages = {.count = {[3] = 4}}, STACK(tricky_leaf)},
@@ -98,7 +98,7 @@ static const struct scene *scene_of(const char *name)
 	return &tricky;
 }
 
-/* Makes a symbol backend that finds all locations of both tables. */
+/* Makes a symbol backend that finds all locations. */
 static struct fake_symbols all_symbols(struct sym_location *ret)
 {
 	const size_t cnt = LENGTH(known_locations);
@@ -111,8 +111,7 @@ static struct fake_symbols all_symbols(struct sym_location *ret)
 }
 
 /*
- * Restores the addresses in the copy of tricky_locations: all_symbols() has replaced some by the
- * addresses that are looked up.
+ * Restores the addresses in the copy of tricky_locations, some of which all_symbols() has replaced.
  */
 static void set_addresses(struct sym_location *locations)
 {

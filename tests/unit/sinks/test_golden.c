@@ -147,7 +147,7 @@ static void reports_as_text(void **state)
 	}
 }
 
-/* Returns the number of lines that give a verdict on the whole report. */
+/* Counts the lines that give a verdict on the whole report. */
 static size_t verdict_cnt(const char *text)
 {
 	static const char *const beginnings[] = {
@@ -172,8 +172,8 @@ static size_t verdict_cnt(const char *text)
 }
 
 /*
- * Every report has one verdict, except for core files without proven leaks: they show one point in
- * time, so it cannot be judged what grows.
+ * Every report has one verdict, except for core files without proven leaks: at one point in time,
+ * growth cannot be judged.
  */
 static void one_verdict(void **state)
 {
@@ -401,10 +401,7 @@ static void losses_have_words(void **state)
 	}
 }
 
-/*
- * A report can be written even if its time is beyond the calendar, for instance in the year 1
- * million.
- */
+/* A report's time may be beyond the calendar, for instance in the year 1 million. */
 static void odd_times(void **state)
 {
 	static const int64_t times[] = {0, -1, -1123456789, INT64_MIN, INT64_MAX};
@@ -431,10 +428,7 @@ int main(void)
 		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
 	};
 
-	/*
-	 * Text has local time, and JSON has UTC. Use a time zone an hour away from UTC, to detect a
-	 * mix-up.
-	 */
+	/* Text has local time, and JSON has UTC: use a time zone an hour away from UTC. */
 	setenv("TZ", "TST-1", 1);
 	tzset();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,6 @@ static void read_string(struct reader *reader, char *at)
 	reader->string_cnt++;
 }
 
-/* Reads one line of the file. */
 static void read_line(struct reader *reader, char *line)
 {
 	reader->line_cnt++;
@@ -127,7 +126,7 @@ static void read_line(struct reader *reader, char *line)
 	}
 }
 
-/* Reads up to the end of the snapshot of the time `ms` in milliseconds. Advances *text. */
+/* Reads up to the end of the snapshot of the time `ms`. Advances *text. */
 static void read_moment(struct reader *reader, char **text, uint64_t ms)
 {
 	while (**text) {
@@ -202,7 +201,6 @@ static void each_moment_is_right(void **state)
 	check_moments(text, story, LENGTH(story), 1);
 }
 
-/* Tests histories with random numbers of blocks of random sizes. */
 static void random_histories(void **state)
 {
 	uint64_t seed = 7;

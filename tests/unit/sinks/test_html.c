@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests HTML reports: compares them with expected files, without the style and script that all of
- * them share. Also tests that a browser would find the right JSON in a report, whatever names it
- * contains.
+ * Tests HTML reports: compares them with expected files, without the shared style and script, and
+ * tests that a browser would find the right JSON, whatever names it contains.
  */
 #include <setjmp.h>
 #include <stdarg.h>

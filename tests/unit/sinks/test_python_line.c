@@ -57,7 +57,7 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 	expect_text(&report, expected);
 }
 
-/* Checks the line about growing classes with each allocator. Uses `part` without its containers. */
+/* Checks the line with each allocator. Uses `part` without its containers. */
 static void expect_classes(struct python_growth part)
 {
 	part.container_cnt = 0;
@@ -72,7 +72,7 @@ static void expect_classes(struct python_growth part)
 	       "stacks show each object\n");
 }
 
-/* Growth of classes and containers. Most tests change a part of it. */
+/* Most tests change a part of this. */
 static const struct python_growth sample = {
 	.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
 		    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
@@ -99,8 +99,7 @@ static void lines(void **state)
 	       "an OrderedDict grows by 0.5 items/s to 40\n"
 	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
 	/*
-	 * Nothing is written without a pool that may leak, since objects of healthy processes grow,
-	 * too.
+	 * Nothing is written without a pool that may leak: objects of healthy processes grow, too.
 	 */
 	expect(&sample, false, "");
 	expect(NULL, true, "");
@@ -216,7 +215,6 @@ static void slow_growth(void **state)
 	expect_growth(&python, "Entry objects grow by 10/s (Entry.__init__ srv/app.py:5)");
 }
 
-/* Several growing lists may have the same name, or none. */
 static void same_name(void **state)
 {
 	struct python_growth python = {

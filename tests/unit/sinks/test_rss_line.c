@@ -98,7 +98,7 @@ static void grown_otherwise(void **state)
 	       "MiB\n");
 }
 
-/* The largest growth comes first, and the parts that have shrunk come last. */
+/* The largest growth comes first; parts that have shrunk come last. */
 static void order_of_changes(void **state)
 {
 	const struct rss first = {.parts = {[RSS_LIVE] = 10 * MIB,
@@ -226,8 +226,8 @@ static void expect_lines(const struct processes_rss *all, const char *wanted)
 }
 
 /*
- * If there are few processes, each has its own line. If there are more, one line has their sum. If
- * there are too many, the line is only a hint.
+ * Few processes have a line each. More have one line with their sum. If there are too many, the
+ * line is only a hint.
  */
 static void several_processes(void **state)
 {

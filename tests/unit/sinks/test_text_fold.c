@@ -200,8 +200,8 @@ static const struct stack stacks[] = {
 		     "    find shop/route.py\n"
 		     "    serve app/web.py\n"},
 	/*
-	 * If a function of the standard library is blamed, its callers are not folded: they show
-	 * why it was called.
+	 * Callers of a blamed function of the standard library are not folded: they show why it was
+	 * called.
 	 */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("put", STANDARD "queue.py"),
 		       SCRIPT("submit", STANDARD "concurrent/futures/thread.py"),
@@ -212,7 +212,6 @@ static const struct stack stacks[] = {
 		     "  → put python3.11/queue.py\n"
 		     "    submit futures/thread.py\n"
 		     "    loop python3.11/threading.py\n"},
-	/* Very long names are shortened. */
 	{.locations =
 		 {{.module = MINE,
 		   ONE(.symbol = "Table<" TEN("unsigned int, ") "int>::" TEN("grow_and_") "(int)",
@@ -413,10 +412,7 @@ static void callers_as_above(void **state)
 	}
 }
 
-/*
- * A stack that is not folded has short names of functions if short_names is set, and full names
- * otherwise.
- */
+/* An unfolded stack has short names only if short_names is set. */
 static void long_names(void **state)
 {
 	static const char *const expected[] = {
@@ -531,7 +527,7 @@ static void headline_names_process(void **state)
 	}
 }
 
-/* Without outstanding kernel memory, there is no line about how much the kernel can reclaim. */
+/* Without outstanding kernel memory, no line says how much can be reclaimed. */
 static void empty_kernel_report(void **state)
 {
 	const struct snapshot snap = {.kernel_memory = {.unreclaimable = 4096},

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests the verdict as a line of JSON: the next command, the evidence, and the maximum length of
- * the line.
- */
+/* Tests the verdict as a line of JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,9 +76,8 @@ static void longer_runs(void **state)
 }
 
 /*
- * Tests what the next command traces if the report has no process, perhaps because only the kernel
- * was traced. Also tests this for a pid from a recording, which may belong to another process by
- * now.
+ * Tests what the next command traces if the report has no process, or only a pid from a recording,
+ * which may belong to another process by now.
  */
 static void targets(void **state)
 {
@@ -149,8 +145,8 @@ static void untraced(void **state)
 
 /*
  * If no leak was found, but this run has not traced child processes, the next command traces them
- * (-f). It has the other options of this run, except -K. If there are no such processes, there is
- * no next command.
+ * (-f). It has this run's other options, except -K. Without child processes there is no next
+ * command.
  */
 static void no_leak(void **state)
 {
@@ -300,10 +296,7 @@ static void evidence(void **state)
 				     "\"lost_for_ns\":8,\"paths\":3}}"));
 }
 
-/*
- * With many findings and long names, the line is at most 3 KiB long. It still has the verdict, the
- * level, the next command and the first finding.
- */
+/* With many findings and long names, the line is at most 3 KiB long. */
 static void short_line(void **state)
 {
 	static struct findings all;

@@ -19,7 +19,6 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (1 << 20)
 
-/* A blamed function, the library function that it has called, and its caller. */
 struct names {
 	const char *function;
 	const char *through; /* NULL if it has called no library function */
@@ -71,7 +70,6 @@ static char *line_of(const struct names *names, struct chunks chunks)
 	return text;
 }
 
-/* Returns the text of the report's verdict. */
 static char *verdict_of(const struct report *report, bool has_several_processes)
 {
 	char *text = NULL;
@@ -300,7 +298,7 @@ static void block_too_young(void **state)
 		unsigned int judged;
 		size_t untraced;
 		bool any_age;
-		const char *before; /* text just before the line; NULL: there is no line */
+		const char *before; /* text just before the line, if there is one */
 		const char *line;
 	} scenes[] = {
 		{2, 0, false, "not known yet whether memory leaks: ", younger},
@@ -486,7 +484,7 @@ static void amounts(void **state)
 
 /*
  * The line that sums up the sites without a name of their own comes first if together they grow
- * faster than the named ones. It recommends --why, if the format supports it. With --why, it gives
+ * faster than the named ones. It recommends --why if the format supports it; with --why, it gives
  * the maximum number of sites if there are more.
  */
 static void more_sites(void **state)
@@ -565,9 +563,9 @@ static void more_sites_of_descriptors(void **state)
 }
 
 /*
- * If there is one suspect, the sentence of the verdict names it in place of a line of its own.
- * bcc's format has no sentence. Details are left out of a sentence that would be too long. If the
- * process has ended, the memory may have been in use until then.
+ * If there is one suspect, the sentence of the verdict names it. bcc's format has no sentence.
+ * Details are left out of a sentence that would be too long. If the process has ended, the memory
+ * may have been in use until then.
  */
 static void one_culprit(void **state)
 {
@@ -663,8 +661,8 @@ static const struct python_growth growing_class = {
 	.class_cnt = 1};
 
 /*
- * For a growing pool, the verdict names the script's line at which the pool grew in most of its
- * steps. If it is known which container or class grows, the verdict names that instead.
+ * For a growing pool, the verdict names the container or class that grows, if known, or else the
+ * script's line at which the pool grew in most of its steps.
  */
 static void steps_of_a_script(void **state)
 {
@@ -851,7 +849,7 @@ static char *sentence_of(const struct report *report)
 	return text;
 }
 
-/* A longer run is not recommended for a core dump, nor if all traced processes have ended. */
+/* A longer run is not recommended for a core dump, nor if all processes have ended. */
 static void no_longer_run(void **state)
 {
 	static const struct core_facts core = {.pid = 7};

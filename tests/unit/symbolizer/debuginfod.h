@@ -6,16 +6,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/*
- * Listens on a local port, without accepting connections yet, and makes debuginfod clients use this
- * port.
- */
+/* Listens on a local port without accepting yet, and makes debuginfod clients use it. */
 int listen_here(void);
 void forget_server(int sock);
 bool has_debuginfod(void);
 /*
- * Starts a process that answers one request by sending the file `name` of the test's folder, once
- * the descriptor `go` is readable.
+ * Starts a process that answers one request with the file `name` of the test's folder, once `go` is
+ * readable.
  */
 pid_t serve(int sock, const char *name, int go);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Functions for tests of the symbolizer: they make a temporary folder and files in it, start a
- * child process that runs the test program, and call a function at a known address.
- */
+/* Functions for tests of the symbolizer. */
 #include "tests/unit/symbolizer/known.h"
 
 #include <ftw.h>

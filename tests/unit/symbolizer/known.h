@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions for tests of the symbolizer: they make a temporary folder and files in it, start a
- * child process that runs the test program, and call a function at a known address.
+ * Functions for tests of the symbolizer: make a temporary folder and files in it, start the test
+ * program as a child, and call a function at a known address.
  */
 #ifndef TESTS_UNIT_SYMBOLIZER_KNOWN_H
 #define TESTS_UNIT_SYMBOLIZER_KNOWN_H
@@ -27,7 +27,7 @@
 #include "symbolizer/symbolizer.h"
 #include "tests/unit/lib/process.h"
 
-/* Time limit for finding a name that must be found, in milliseconds */
+/* Time limit in milliseconds for a name that must be found */
 #define BUDGET_MS PATIENCE_MS
 
 static inline int64_t now_ms(void)
@@ -35,7 +35,6 @@ static inline int64_t now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Path of the folder that make_folder() has made. */
 extern char *folder;
 
 int make_folder(void **state);
@@ -43,8 +42,8 @@ int remove_folder(void **state);
 /* Returns the path of a file in the folder. The last eight returned paths stay valid. */
 const char *in_folder(const char *name);
 /*
- * Runs a shell command in the folder. It can use $CC, the compiler, and $SELF, the test program.
- * Returns false if it fails.
+ * Runs a shell command in the folder, with $CC (the compiler) and $SELF (the test program). Returns
+ * false if it fails.
  */
 bool run(const char *command);
 /* Skips a test and prints the reason, which cmocka's skip() does not print. */
@@ -87,7 +86,7 @@ const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bo
 				       unsigned int budget_ms);
 bool ends_with(const char *text, const char *end);
 void assert_unnamed(const struct sym_location *loc);
-/* Checks that `loc` is the known call: its function, and its line if with_line is set. */
+/* Checks the function of `loc`, and its line if with_line is set. */
 void assert_known(const struct sym_location *loc, const struct known *known, bool with_line);
 
 #endif

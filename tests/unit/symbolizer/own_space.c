@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A symbolizer for the addresses of this process, for tests with hostile files and with helpers
- * that die.
- */
+/* A symbolizer for the addresses of this process. */
 #include "tests/unit/symbolizer/own_space.h"
 
 struct symbolizer *sym;

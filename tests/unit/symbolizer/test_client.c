@@ -48,7 +48,7 @@ static void random_answers(void **state)
 	message_deinit(&msg);
 }
 
-/* Writes a reply in which each symbol and each file name has `bytes` bytes, and parses it. */
+/* Parses a reply in which each symbol and file name has `bytes` bytes. */
 static struct name_answer name_of(size_t bytes, uint32_t frame_cnt)
 {
 	struct message msg = {.fd = -1};
@@ -125,7 +125,7 @@ static void helper_is_confined(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
-	/* read() returns 0 (end of file) only if the helper has no copy of the pipe's write end. */
+	/* End of file: the helper has no copy of the pipe's write end. */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);
 	/* The starter, which has forked the helper, may end first. */
@@ -162,8 +162,7 @@ static void killed_while_idle(void **state)
 }
 
 /*
- * Time limit in milliseconds for a call whose helper hangs. The call takes this long, which must be
- * enough to begin work on a busy machine.
+ * Time limit in milliseconds for a call whose helper hangs; enough to begin work on a busy machine.
  */
 #define HANG_BUDGET_MS 2000
 
@@ -195,7 +194,7 @@ static void hangs(void **state)
 	munmap(code, len);
 }
 
-/* Waits until a request was sent to a stopped helper, and kills the helper. Does not return. */
+/* Kills a stopped helper once a request was sent to it. */
 static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 {
 	int unread;
@@ -207,8 +206,7 @@ static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 }
 
 /*
- * The helper is killed while it handles a request. This need not be the file's fault, so the next
- * helper tries the file again.
+ * A helper killed at a request need not be the file's fault: the next helper tries the file again.
  */
 static void killed_at_work(void **state)
 {

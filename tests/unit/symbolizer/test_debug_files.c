@@ -14,7 +14,7 @@
 #include "tests/unit/symbolizer/known.h"
 #include "tests/unit/symbolizer/patient.h"
 
-/* Makes two files from this program: "stripped", and "whole.debug" with its debug information. */
+/* Makes "stripped" from this program, and "whole.debug" with its debug information. */
 static bool make_stripped(void)
 {
 	return run("cp \"$SELF\" stripped && objcopy --only-keep-debug stripped whole.debug && "
@@ -114,7 +114,7 @@ static void wrong_checksum(void **state)
 	symbolizer__free(sym);
 }
 
-/* Returns the build id that the symbolizer has found. It is valid until the space is freed. */
+/* The build id is valid until the space is freed. */
 static const char *build_id_of(struct symspace *space, const struct child *child)
 {
 	const char *id = resolve_one(space, child->known.addr, false, BUDGET_MS)->build_id;
@@ -293,7 +293,7 @@ static void hanging_server(void **state)
 	forget_server(sock);
 }
 
-/* A debug file arrives after a call has timed out. A later call uses it. */
+/* A debug file that arrives after a call has timed out is used by a later call. */
 static void slow_server(void **state)
 {
 	const struct sym_location *loc;
@@ -329,7 +329,7 @@ static void slow_server(void **state)
 	symspace__free(space);
 	symbolizer__free(sym);
 
-	/* The file is in the cache now, so a new symbolizer finds the name without a server. */
+	/* The file is in the cache now, so no server is needed. */
 	sym = open_symbolizer();
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);

@@ -10,7 +10,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Makes a module for a file in the test's folder. The module needs the debug file `file`. */
+/* Makes a module for a file in the test's folder; it needs the debug file `file`. */
 static struct module *make_module(enum server_need kind, const char *file)
 {
 	struct file_version version;
@@ -30,8 +30,8 @@ static struct module *make_module(enum server_need kind, const char *file)
 }
 
 /*
- * True if debug_file_open() opens at least one file for a module that needs the debug file `file`.
- * root_path: the root folder of the process, or NULL if it is unknown.
+ * True if debug_file_open() opens a file for a module that needs `file`. root_path: root folder of
+ * the process, or NULL if unknown.
  */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
@@ -90,9 +90,7 @@ static void not_a_file_of_its_own(void **state)
 	assert_true(run("rm .debug"));
 }
 
-/*
- * A debug file of another user than the program's file is not opened unless everybody may read it.
- */
+/* A file of another user than the program's file is not opened unless everybody may read it. */
 static void not_of_its_owner(void **state)
 {
 	NEED_ROOT(CAP_CHOWN);

@@ -63,7 +63,6 @@ static void deleted_program(void **state)
 
 	assert_true(run("cp \"$SELF\" gone"));
 	child = child_start(in_folder("gone"));
-	/* Replace the program's file by another program of the same name. */
 	assert_true(run("rm gone && cp /bin/sleep gone"));
 	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);
@@ -90,8 +89,8 @@ static size_t close_unmapped(struct symbolizer *sym)
 }
 
 /*
- * Files that no space maps any more are closed, also in the helper. They are opened again when a
- * space maps them.
+ * Files that no space maps are closed, also in the helper. They are opened again when a space maps
+ * them.
  */
 static void closed_when_unmapped(void **state)
 {
@@ -118,7 +117,7 @@ static void closed_when_unmapped(void **state)
 	symspace__free(space);
 }
 
-/* Calls close_unmapped(). True if a file with this path is open afterwards. */
+/* True if a file with this path is open after close_unmapped(). */
 static bool stays_open(struct symbolizer *sym, const char *path)
 {
 	bool is_open = false;
@@ -174,10 +173,7 @@ static void closed_when_process_unmaps(void **state)
 
 static void *outlive(void *arg)
 {
-	/*
-	 * This thread keeps the process alive until stdin is closed, after the main thread has
-	 * ended.
-	 */
+	/* This thread keeps the process alive until stdin is closed. */
 	char byte;
 
 	_exit(read(STDIN_FILENO, &byte, 1) < 0);

@@ -51,7 +51,7 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
-/* Makes the address space of a forked child from that of its parent. Both have ended. */
+/* Makes the space of a forked child from its parent's. Both have ended. */
 static void forked(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -111,10 +111,7 @@ static void vdso(void **state)
 	proc_maps_deinit(&own_maps);
 }
 
-/*
- * If there is another file at the path of a mapping, it must not be used, even if it has the same
- * content.
- */
+/* Another file at the path of a mapping must not be used, even if it has the same content. */
 static void another_file_at_the_path(void **state)
 {
 	static const char *const changes[] = {
@@ -135,9 +132,7 @@ static void another_file_at_the_path(void **state)
 
 		assert_true(run("rm -rf program && cp \"$SELF\" program"));
 		known = run_and_end(in_folder("program"), &maps);
-		/*
-		 * Wait for the next clock tick of the kernel, so that the file gets a later time.
-		 */
+		/* Wait for the kernel's next clock tick: the file gets a later time. */
 		usleep(20000);
 		assert_true(run(changes[i]));
 		assert_int_equal(symspace__new_ended(sym, &maps, &space), 0);

@@ -99,7 +99,7 @@ static bool build(void)
 		" .note.gnu.build-id=sys/module/leak/notes/.note.gnu.build-id leak.ko");
 }
 
-/* Builds a kernel and a module, and makes /proc and /sys as on a machine that runs them. */
+/* Builds a kernel and a module, and /proc and /sys as if they ran. */
 static bool make_running(void)
 {
 	char *text;
@@ -128,7 +128,6 @@ static bool make_running(void)
 	return true;
 }
 
-/* Expected names and lines in a function. */
 struct expected {
 	const char *module;
 	const char *symbol;
@@ -139,8 +138,8 @@ struct expected {
 };
 
 /*
- * Counts the addresses of a function at which an inlined call of inner() is found. All addresses
- * must have the function's name.
+ * Counts a function's addresses at which an inlined call of inner() is found. All must have the
+ * function's name.
  */
 static size_t count_inlined(const struct kernel *kernel, const struct function *function,
 			    const struct expected *expected)
@@ -181,9 +180,8 @@ static const struct expected warm = {"leak", "leak_warm", "leak/inner.h", 305, "
 static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "leak/leak.c", 509};
 
 /*
- * For each pair of shell commands, runs the first one, which puts files somewhere, and then the
- * second one, which removes them. In between, checks that inlined calls are found if `found` is
- * set, and that none are found otherwise.
+ * Each pair of shell commands puts files somewhere, and removes them. In between, checks that
+ * inlined calls are found only if `found` is set.
  */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
@@ -288,7 +286,6 @@ static void compressed_module(void **state)
 	try_places(places, 1, false, true);
 }
 
-/* The sections of a module are loaded at unrelated addresses. */
 static void sections_of_a_module(void **state)
 {
 	struct function function;
@@ -303,7 +300,7 @@ static void sections_of_a_module(void **state)
 	function = moved("leak.ko", "leak_warm", TEXT_AT);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
-	/* A new helper, after the first one was killed, is given the module's file as well. */
+	/* A new helper is given the module's file as well. */
 	kernel = kernel_open();
 	resolve_exact(&kernel, function.start);
 	kill(kernel.sym->client.helper.pid, SIGKILL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests resolving kernel addresses (in the core kernel, modules and BPF programs) while modules are
- * loaded and unloaded, and while addresses are hidden.
+ * Tests resolving kernel addresses (core kernel, modules, BPF programs) while modules are loaded
+ * and unloaded, and while addresses are hidden.
  */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
@@ -201,7 +201,7 @@ static void new_module_is_found(void **state)
 	assert_nothing_there(loc);
 	kernel_text("proc/modules", "leak 4096 0 - Live 0xffffffffc0001000\n");
 	kernel_text("proc/kallsyms", CORE LEAK);
-	/* The list of modules has changed, so a refresh reads the symbols again. */
+	/* The list of modules has changed. */
 	kernel.space->kernel->image.pause_ns = 1000000 * 1000000ULL;
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == loc);
@@ -215,10 +215,7 @@ static void new_module_is_found(void **state)
 	kernel_close(&kernel);
 }
 
-/*
- * If an address is unknown, the symbols are read again, but only once for each address and not too
- * often.
- */
+/* For an unknown address, the symbols are read again, but only once and not too often. */
 static void unknown_address_reads_again(void **state)
 {
 	struct kernel kernel;
@@ -233,8 +230,7 @@ static void unknown_address_reads_again(void **state)
 	kernel.space->kernel->image.pause_ns = 0;
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
 	/*
-	 * A repeated query of an unknown address does not read the symbols again if they were read
-	 * after the first query.
+	 * Repeating a query does not read the symbols again if they were read after the first one.
 	 */
 	resolve_exact(&kernel, 0xffffffffe0000000);
 	read_ns = kernel.space->kernel->image.read_ns;

@@ -56,7 +56,7 @@ static void write_map(const char *mode, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Writes a line to the perf map, for a function at `offset` in `code`. mode: as for fopen(). */
+/* Writes a line for a function at `offset` in `code`. mode: as for fopen(). */
 static void add_line(const char *mode, unsigned int offset, unsigned int size, const char *name)
 {
 	char text[256];
@@ -181,8 +181,8 @@ static void not_a_regular_file(void **state)
 }
 
 /*
- * An address may be covered by hundreds of thousands of lines. Looking it up must compare it with a
- * limited number of them.
+ * An address covered by hundreds of thousands of lines must be compared with a limited number of
+ * them.
  */
 static void many_overlapping_lines(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include "tests/unit/symbolizer/known.h"
 
-/* Number of bytes of `live` to check; the function is longer. */
+/* Bytes of `live` to check; the function is longer. */
 #define CODE_BYTES 32
 
 /*

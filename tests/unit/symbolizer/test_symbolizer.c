@@ -231,7 +231,7 @@ static void vdso_functions(void **state)
 
 int main(void);
 
-/* Resolves main() and the addresses after it in one call. Most of them must get names. */
+/* Resolves main() and addresses after it in one call. Most must get names. */
 static void large_batch(void **state)
 {
 	enum { CNT = 5000 };
@@ -327,8 +327,8 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 }
 
 /*
- * An offset in a file gets a name, no matter if the file is mapped. The address in the result is
- * the last one at which the offset was mapped, or 0.
+ * An offset in a file gets a name, mapped or not. The address in the result is the last one at
+ * which it was mapped, or 0.
  */
 static void place_in_file(void **state)
 {
@@ -383,8 +383,8 @@ static char *map_library(const char *name, void *at, size_t *len)
 }
 
 /*
- * Another library is mapped over the first one. Addresses resolve to the new library; locations
- * that were returned before do not change.
+ * Another library is mapped over the first one. Addresses resolve to it; locations returned before
+ * do not change.
  */
 static void library_replaced(void **state)
 {

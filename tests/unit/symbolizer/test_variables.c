@@ -92,7 +92,7 @@ static void statics_of_functions(void **state)
 	/* Compilers append different suffixes to the names of static variables in functions. */
 	assert_non_null(strstr(loc->frames[0].symbol, "counted"));
 	assert_int_equal(loc->frames[0].offset, 8);
-	/* The symbol table gives the source file of a local symbol, but not its line. */
+	/* The symbol table gives a local symbol's source file, but not its line. */
 	expect_line(loc, "test_variables.c", 0);
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Makes small ELF files from hand-written call frame information, for x86-64 or aarch64. The file's
- * text is a hole. The section with the frame information follows; its name can be chosen.
- */
+/* Makes small ELF files from hand-written call frame information, for x86-64 or aarch64. */
 #include "tests/unit/unwinder/cfi_file.h"
 
 #include <elf.h>
@@ -101,8 +98,8 @@ static void cfi_write_headers(const struct cfi_file *file, int fd, uint64_t fram
 }
 
 /*
- * Writes the program headers, and an .eh_frame_hdr with an empty table, which the frame information
- * follows.
+ * Writes the program headers, and an .eh_frame_hdr with an empty table before the frame
+ * information.
  */
 static void cfi_write_segments(const struct cfi_file *file, int fd, uint64_t header)
 {

@@ -26,8 +26,8 @@ struct cfi_file {
 void cfi_put(struct cfi_file *file, const void *bytes, size_t len);
 
 /*
- * Adds a CIE and returns its offset in the section. Its rule on x86-64: CFA = rsp + 8, with the
- * return address at CFA - 8. On aarch64: CFA = sp, with the return address in x30.
+ * Adds a CIE and returns its offset. Its rule on x86-64: CFA = rsp + 8, return address at CFA - 8;
+ * on aarch64: CFA = sp, return address in x30.
  */
 uint32_t cfi_add_cie(struct cfi_file *file);
 void cfi_add_fde(struct cfi_file *file, uint32_t cie, uint64_t start, uint64_t len,

@@ -40,7 +40,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Builds a table, and gives up at the deadline. */
 static int build(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	int err = unwinder__begin(unwinder, fd);
@@ -112,7 +111,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* If a table takes too long, its building is given up. The next table can still be built. */
+/* A table that takes too long is given up. The next one can still be built. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;

@@ -78,8 +78,7 @@ static uint64_t stack_pointer(const struct unwind_copy *copy)
 }
 
 /*
- * Adds a frame of libgcc's walk. Skips the first one: it is in take_copy(), but not at the address
- * at which the copy was taken.
+ * Skips the first frame of libgcc's walk: it is in take_copy(), but not where the copy was taken.
  */
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 {
@@ -201,8 +200,8 @@ static void falsified(void **state)
 }
 
 /*
- * A return probe has replaced a return address on the stack by that of its trampoline. The walk
- * must use the address that the kernel has saved.
+ * A return probe has replaced a return address by that of its trampoline. The walk must use the
+ * address that the kernel has saved.
  */
 static void repaired(void **state)
 {

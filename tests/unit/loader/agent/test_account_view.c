@@ -230,9 +230,7 @@ static void test_ranges(void **state)
 	munmap(account, BYTES);
 }
 
-/*
- * Adds a chain of cnt frames with consecutive numbers. The outermost frame has the number `first`.
- */
+/* Adds a chain of cnt frames. The outermost one has the number `first`. */
 static void add_frames(struct account *account, uint32_t first, uint32_t cnt, unsigned int end)
 {
 	struct account_frame *frames = region_of(account, ACCOUNT_FRAMES);
@@ -326,7 +324,7 @@ static void test_scripts(void **state)
 	munmap(account, BYTES);
 }
 
-/* The module of an interpreter is found by its address, regardless of its file name. */
+/* An interpreter's module is found by its address, regardless of its name. */
 static void test_interpreter(void **state)
 {
 	const struct account_module module = {.start = 0x1000, .end = 0x3000};
@@ -349,7 +347,7 @@ static void test_interpreter(void **state)
 	munmap(account, BYTES);
 }
 
-/* A forged stack with too many script frames is truncated to MEMLEAK_SCRIPT_FRAMES_MAX. */
+/* A forged stack is truncated to MEMLEAK_SCRIPT_FRAMES_MAX. */
 static void test_many_scripts(void **state)
 {
 	const uint32_t first = ACCOUNT_STACK_ENDS, cnt = MEMLEAK_SCRIPT_FRAMES_MAX + 9;

@@ -91,8 +91,8 @@ static void test_grown_by_as_much(void **state)
 }
 
 /*
- * The cache has not grown. CPUs keep free objects, which slabinfo counts as used: the 300 blocks
- * may all be such objects, so between 0 and 300 frees were missed.
+ * The cache has not grown. CPUs keep free objects, which slabinfo counts as used: all 300 blocks
+ * may be such objects, so between 0 and 300 frees were missed.
  */
 static void test_slack(void **state)
 {
@@ -106,7 +106,7 @@ static void test_slack(void **state)
 
 /*
  * The cache shrinks because objects from before tracing are freed. At most as many missed frees are
- * reported as there are blocks in the report.
+ * reported as there are blocks.
  */
 static void test_shrunk(void **state)
 {

@@ -57,7 +57,7 @@ static void test_tracing_frames(void **state)
 
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 5), 3);
 	assert_int_equal(kernel_functions_tracing_frames(&got, plain, 2), 0);
-	/* If all frames of a stack belong to the tracing code, none of them is removed. */
+	/* If all frames of a stack belong to the tracing code, none is removed. */
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 3), 0);
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 0), 0);
 }
@@ -84,10 +84,7 @@ static void test_odd(void **state)
 	assert_int_equal(got.slab[0].end - got.slab[0].start, 65536);
 }
 
-/*
- * If more functions match than the result's arrays can hold, the arrays are filled and the rest is
- * left out.
- */
+/* Functions that do not fit into the result's arrays are left out. */
 static void test_many(void **state)
 {
 	char *text = NULL;

@@ -155,7 +155,7 @@ static void test_new(void **state)
 	btf__free(maker.btf);
 }
 
-/* Events whose arguments have an unknown layout are refused. */
+/* Events with arguments of unknown layout are refused. */
 static void test_unknown(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reading /proc/allocinfo, and finding the slab caches and lines of code whose memory has
- * grown most.
+ * Tests reading /proc/allocinfo, and finding the slab caches and lines of code that have grown
+ * most.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,10 +40,7 @@ static void assert_size(const struct named_sizes *sizes, size_t at, const char *
 	assert_int_equal(sizes->items[at].bytes, bytes);
 }
 
-/*
- * A function in a header has one line for each file that includes it: the sizes of these lines are
- * added.
- */
+/* A function in a header has a line for each file that includes it: their sizes are added. */
 static void test_allocinfo(void **state)
 {
 	struct named_sizes got =
@@ -153,7 +150,7 @@ static void test_most(void **state)
 	named_sizes_deinit(&now);
 }
 
-/* If the kernel does not say whether a slab cache can be reclaimed, this is unknown. */
+/* The kernel may not say whether a slab cache can be reclaimed. */
 static void test_unknown_reclaim(void **state)
 {
 	struct kernel_sizes before = {0}, now = {0};
@@ -169,7 +166,7 @@ static void test_unknown_reclaim(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* The kernel says for each slab cache whether it can be reclaimed, but not for a line of code. */
+/* It is known whether slab caches can be reclaimed, but not for lines of code. */
 static void test_known_reclaim(void **state)
 {
 	struct kernel_sizes before = {0}, now = {0};

@@ -26,8 +26,8 @@
 	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
 
 /*
- * Adds a list of mappings with a mapping of the program. If `file` is not 0, it also has a mapping
- * of the file with this number at the address of the library.
+ * Adds a list with a mapping of the program and, if `file` is not 0, one of the file with this
+ * number at the library's address.
  */
 static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 {
@@ -153,8 +153,8 @@ static void one_side(void **state)
 }
 
 /*
- * The walk used the unwind table of a file that was mapped at this address earlier, so the callers
- * found with this table are dropped.
+ * The walk used the unwind table of a file that was mapped at this address earlier, so callers
+ * found with it are dropped.
  */
 static void mistaken(void **state)
 {
@@ -225,8 +225,8 @@ static void bounded(void **state)
 }
 
 /*
- * Once old lists of an image (a program since its exec) were dropped, stacks that were walked
- * before the oldest remaining list cannot be resolved. Other images are not affected.
+ * Once old lists of an image (a program since its exec) were dropped, its stacks walked before the
+ * oldest remaining list cannot be resolved.
  */
 static void forgotten(void **state)
 {
@@ -260,10 +260,7 @@ static void forgotten_of_others(void **state)
 	code_history_deinit(&history);
 }
 
-/*
- * Returns a stack whose innermost frame was in code that memleak did not know when the stack was
- * walked.
- */
+/* Returns a stack whose innermost frame was in code unknown when the stack was walked. */
 static struct memleak_stack *follow(uint64_t addr)
 {
 	static union {

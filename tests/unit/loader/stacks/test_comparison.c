@@ -95,11 +95,11 @@ static void ends_compared(void **state)
 		{3, UNWIND_END_READ, 5, WALKER_BEYOND, AGREEMENT_ONLY_WALKER},
 		{3, UNWIND_END_NO_CODE, 4, WALKER_FAILED, AGREEMENT_NEITHER},
 		{4, UNWIND_END_NO_CODE, 3, WALKER_FAILED, AGREEMENT_NEITHER},
-		/* One walk was truncated at the maximum depth, which is not a difference. */
+		/* Truncation at the maximum depth is not a difference. */
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FINISHED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FAILED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_LIMIT, AGREEMENT_SAME},
-		/* libdwfl's walk reached the end of the part of the stack that was copied. */
+		/* libdwfl's walk reached the end of the copied part. */
 		{5, UNWIND_END_COMPLETE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_NO_CODE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},

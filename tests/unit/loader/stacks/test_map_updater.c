@@ -87,9 +87,9 @@ static void none_is_mixed_up(void **state)
 }
 
 /*
- * Maximum number of voluntary context switches per update. The one thread that handles an update
- * waits for work and for the kernel's readers of the map. If all idle threads woke up, there would
- * be more context switches.
+ * Maximum voluntary context switches per update. The one thread that handles an update waits for
+ * work and for the kernel's readers of the map. If all idle threads woke up, there would be more
+ * context switches.
  */
 #define BLOCKS_MAX 8
 

@@ -89,10 +89,7 @@ static void obstacles(void **state)
 #endif
 }
 
-/*
- * An interpreter's file that was not read in time is read again, but only a limited number of
- * times.
- */
+/* An interpreter's file not read in time is read again a limited number of times. */
 static void slow_file(void **state)
 {
 	struct scripts *scripts = *state;
@@ -113,8 +110,7 @@ static void slow_file(void **state)
 }
 
 /*
- * A name that was not read in time is read again after a pause. Frames returned before the pause
- * then have the name.
+ * A name not read in time is read again after a pause. Frames returned before then have the name.
  */
 static void slow_name(void **state)
 {

@@ -13,10 +13,7 @@
 
 enum { HOSTILE = 1000, OTHER = 1001 };
 
-/*
- * If work for a user takes more than the user's budget, the user gets no more of it for a while.
- * Other users are not affected.
- */
+/* A user whose budget is used up gets no more work for a while. Other users are not affected. */
 static void one_user(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -94,7 +91,7 @@ static void pauses(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Waiting for many users takes hardly longer in total than waiting for a single user. */
+/* Waiting for many users takes hardly longer in total than for one. */
 static void many_users(void **state)
 {
 	struct user_budgets budgets = {0};

@@ -20,8 +20,8 @@ static bool collects_births(const struct options *opts)
 }
 
 /*
- * Allocation times are collected for HTML reports, and for recordings, from which an HTML report
- * may be made later.
+ * Allocation times are collected for HTML reports, and for recordings, which may become HTML
+ * reports.
  */
 static void births_for_pages(void **state)
 {

@@ -108,10 +108,7 @@ static int share(void *arg, uint32_t descendant, const struct inherited_block *b
 	return 0;
 }
 
-/*
- * Adds live blocks, freed blocks and frees by children, as if they were read from the BPF maps.
- * Adds some of them twice.
- */
+/* Adds live blocks, freed blocks and frees by children, some of them twice. */
 static void add_all(struct model *model)
 {
 	struct inheritance *inheritance = &model->inheritance;

@@ -142,8 +142,8 @@ static int write_to_tmpfs(void)
 	    mount("test", "/tmp", "tmpfs", 0, NULL))
 		return 77;
 	/*
-	 * Read the bytes of shared files after unshare(): files opened earlier are on mounts of the
-	 * parent's namespace, and no longer count.
+	 * After unshare(), files opened earlier are on mounts of the parent's namespace, and no
+	 * longer count.
 	 */
 	before = shared_files_bytes(getpid(), -1);
 	fd = open("/tmp/log", O_WRONLY | O_CREAT, 0600);

@@ -150,7 +150,7 @@ static void later_ones_replace(void **state)
 	assert_string_equal(maps_of(7), "0-100:/f");
 }
 
-/* Makes random mappings. Compares the table with a model that has one entry for each page. */
+/* Compares the table with a model that has one entry for each page. */
 static void random_mappings(void **state)
 {
 	enum { PAGES = 64 };
@@ -312,8 +312,8 @@ static void lists_are_bounded(void **state)
 	proc_maps_deinit(&maps);
 	assert_int_equal(table.lost, 0);
 	/*
-	 * The list of an image is now full, and all mappings in it are of files: another mapping is
-	 * dropped and counted as lost.
+	 * The list is now full of mappings of files: another mapping is dropped and counted as
+	 * lost.
 	 */
 	for (uint64_t i = 0; i < IMAGE_MAPS_MAX - FILES; i++)
 		map_pages(7, 100000 + i * 2, 1, 9, "/file");
@@ -343,10 +343,7 @@ static void memory_is_bounded(void **state)
 	assert_string_not_equal(maps_of(1), "unknown");
 	assert_string_not_equal(maps_of(100), "unknown");
 	assert_string_equal(maps_of(2), "unknown");
-	/*
-	 * If the mappings of one process need more memory than the limit bytes_max, all of them
-	 * become unknown.
-	 */
+	/* If a process's mappings need more memory than bytes_max, all of them become unknown. */
 	for (uint64_t i = 0; i < 400; i++)
 		map_pages(1, 1000 + i, 1, 1, path);
 	assert_true(table.bytes <= table.bytes_max);

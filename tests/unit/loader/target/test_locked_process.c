@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests what can be read of a process while reads of its mappings hang, or while a file that it
- * maps is leased.
- */
+/* Tests reading a process while reads of its mappings hang, or a file that it maps is leased. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,7 +34,7 @@ static int block(int fd, void *data)
 	return (int)read(fd, data, 1);
 }
 
-/* Starts a process that stops itself, and makes reads of it hang. shell: the process is a shell. */
+/* Starts a process (a shell if `shell`) that stops itself, and makes reads of it hang. */
 static int start(void **state, bool shell)
 {
 	static const struct limited_function function = {.run = block, .size = 1};
@@ -78,7 +75,7 @@ static int tear_down(void **state)
 	return waitpid(locked->pid, NULL, 0) == locked->pid ? 0 : -1;
 }
 
-/* Ends the hanging read, and waits until the process's mappings can be read. */
+/* Ends the hanging read. Waits until the mappings can be read. */
 static void unlock(struct locked *locked, struct proc_maps *ret)
 {
 	int err;
@@ -117,7 +114,7 @@ static void nothing_is_final(void **state)
 	symspace__free(space);
 }
 
-/* Returns the address at which the code of a program's file is mapped. */
+/* Returns the address of the code of a program's file. */
 static uint64_t code_of(const struct proc_maps *maps, const char *path)
 {
 	for (size_t i = 0; i < maps->cnt; i++)

@@ -60,7 +60,7 @@ static void *read_events(void *arg)
 	return NULL;
 }
 
-/* Starts the thread that reads events, with real-time priority if this is permitted. */
+/* Starts the thread, with real-time priority if this is permitted. */
 static int start_reader(struct watch *watch)
 {
 	const struct sched_param first = {.sched_priority = 1};
@@ -125,7 +125,7 @@ static struct watch *watch_of(void **state)
 	return watch;
 }
 
-/* Stops the thread and reads the remaining events. Returns the events. */
+/* Stops the thread, and reads and returns the remaining events. */
 static struct map_events *end_watch(struct watch *watch)
 {
 	end_reader(watch);
@@ -171,10 +171,10 @@ static const struct mapping *find_path(const struct proc_maps *maps, const char 
 }
 
 /*
- * Returns the highest end address with which a mapping may be recorded. The dynamic linker first
- * maps the whole file with the permissions of its first segment, then maps the other segments over
- * that. As only executable mappings are recorded, an executable first segment may be recorded
- * together with the data segments behind it.
+ * Returns the highest end with which a mapping may be recorded. The dynamic linker first maps the
+ * whole file with the permissions of its first segment, then maps the other segments over that. As
+ * only executable mappings are recorded, an executable first segment may be recorded with the data
+ * segments behind it.
  */
 static uint64_t recorded_end_max(const struct proc_maps *real, const struct mapping *mapping)
 {
@@ -256,9 +256,7 @@ static void many_that_ended(void **state)
 	struct map_events *events;
 	pid_t pids[CNT];
 
-	/*
-	 * The thread reads events meanwhile, so events of different CPUs may be read in any order.
-	 */
+	/* Meanwhile, events of different CPUs may be read in any order. */
 	for (int i = 0; i < CNT; i++)
 		pids[i] = start_true(i % cpu_cnt);
 	for (int i = 0; i < CNT; i++)
@@ -289,10 +287,7 @@ static void many_that_ended(void **state)
 	assert_int_equal(map_events__lost(events), 0);
 }
 
-/*
- * A shell calls exec() to run "true": the process runs two programs in turn, and the time of a
- * query selects one of them.
- */
+/* A shell calls exec() to run "true": the time of a query selects one of the two programs. */
 static void image_of_a_time(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -413,7 +408,6 @@ static void fork_has_its_parents(void **state)
 	proc_maps_deinit(&of_child);
 }
 
-/* Finds a function in a library of a process that has ended. */
 static void names_of_one_that_ended(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -448,10 +442,7 @@ static void names_of_one_that_ended(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/*
- * Nothing is known about processes that were started before events were recorded, such as the one
- * that runs this test.
- */
+/* Nothing is known about processes started before events were recorded, such as this process. */
 static void nothing_of_those_before(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));

@@ -53,7 +53,7 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 	assert_int_equal(ranges->items[i].site, site);
 }
 
-/* The number of ranges is limited. At the limit, a range can still replace another one. */
+/* At the maximum number of ranges, a range can still replace another one. */
 static void test_limit(void **state)
 {
 	struct range one_more = page_range(2, 1, 9);
@@ -343,8 +343,8 @@ static void test_moved(void **state)
 }
 
 /*
- * Sampling depends on the size of the whole mapping. The pieces of a mapping keep this size when
- * they are cut, moved or grown, and when a munmap() fails.
+ * Sampling depends on the size of the whole mapping. Its pieces keep this size when they are cut,
+ * moved or grown, and when a munmap() fails.
  */
 static void test_pieces_know_the_whole(void **state)
 {
@@ -365,7 +365,7 @@ static void test_pieces_know_the_whole(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Addresses and lengths come from the traced program: computing with them must not overflow. */
+/* Computing with addresses and lengths of the traced program must not overflow. */
 static void test_absurd(void **state)
 {
 	struct ranges ranges;

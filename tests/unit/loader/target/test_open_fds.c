@@ -30,10 +30,7 @@ static void own(void **state)
 	bits_deinit(&open);
 }
 
-/*
- * The child is at first a zombie, which has no descriptors. Once it is reaped, there is no such
- * process.
- */
+/* A zombie has no descriptors. Once it is reaped, there is no such process. */
 static void ended(void **state)
 {
 	struct bits open = {0};

@@ -63,8 +63,8 @@ static void ends(void **state)
 }
 
 /*
- * /proc shows that the process has moved a tracked mapping, but the record of the move has not been
- * read yet: the mapping must not be dropped.
+ * /proc shows that a tracked mapping was moved, but the record of the move was not read yet: the
+ * mapping must not be dropped.
  */
 static void compares(void **state)
 {

@@ -85,9 +85,7 @@ static void free_world(struct world *world)
 
 static pid_t helper;
 
-/*
- * A progress function that resumes the helper once the wait for the first process's names is over.
- */
+/* Resumes the helper once the wait for the first process's names is over. */
 static void let_go_on(const char *path, int percent)
 {
 	if (!path)
@@ -128,10 +126,7 @@ static void one_deadline_for_all_processes(void **state)
 						 clock_deadline_ns(WITHIN_MS * 1000000ULL)),
 			 0);
 	assert_true((clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000 >= WITHIN_MS - 50);
-	/*
-	 * The helper runs again. If each process had its own deadline, all processes but the first
-	 * would have names now.
-	 */
+	/* With a deadline for each process, all but the first would have names now. */
 	assert_int_equal(count_named(&world, &symbols), 0);
 	assert_int_equal(
 		symbols.backend.prepare(&symbols.backend, world.all, PROCESSES, patience()), 0);

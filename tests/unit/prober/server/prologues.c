@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The first bytes of allocator functions in Debian's x86-64 builds of real libraries, and the best
- * offset for a probe. At this offset is an instruction that the kernel emulates, and that every
- * call reaches with unchanged arguments. The offset is 0 (the entry) if there is no such
- * instruction.
- */
+/* First bytes of allocator functions in Debian's x86-64 builds of real libraries. */
 #include "tests/unit/prober/server/prologues.h"
 
 #define CODE(bytes) (const uint8_t *)(bytes), sizeof(bytes) - 1

@@ -15,7 +15,7 @@
 
 #define MEMORY 0x7f0000001000ULL
 
-/* Offsets of the code object and of its parts in the fake memory. */
+/* Offsets in the fake memory. */
 #define CODE 0
 #define NAME 512
 #define PATH 1024
@@ -165,7 +165,7 @@ static void test_wide_strings(void **state)
 	code_object_deinit(&code);
 }
 
-/* A changed code object at the same address is recognised: its cookie differs. */
+/* A changed code object at the same address has another cookie. */
 static void test_stale(void **state)
 {
 	struct code_object code;

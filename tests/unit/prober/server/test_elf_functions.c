@@ -76,9 +76,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The offset of a function must be the file offset that the dynamic linker has mapped at the
- * function's address. The bytes at both places cannot be compared: a tracer may have put a
- * breakpoint there.
+ * A function's offset must be the file offset mapped at its address. The bytes at both places
+ * cannot be compared: a tracer may have put a breakpoint there.
  */
 static void test_libc(void **state)
 {
@@ -163,7 +162,7 @@ static void test_not_elf(void **state)
 	close(fd);
 }
 
-/* Random damage to headers and tables leads to an error or to valid results. */
+/* Damage to headers and tables leads to an error or to valid results. */
 static void test_damaged(void **state)
 {
 	static const char *const names[] = {"malloc", "free", "hsearch"};
@@ -203,7 +202,7 @@ static void test_damaged(void **state)
 	free(data);
 }
 
-/* Reading a truncated file leads to an error or to no functions, but not to a signal (SIGBUS). */
+/* A truncated file leads to an error or to no functions, but not to SIGBUS. */
 static void test_truncated(void **state)
 {
 	static const char *const names[] = {"malloc"};

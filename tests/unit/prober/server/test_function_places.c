@@ -78,10 +78,7 @@ static void test_file(void **state)
 	}
 }
 
-/*
- * Tests wrong sizes and offsets, as symbols and program headers may have them: the probe must stay
- * at the entry.
- */
+/* With wrong sizes and offsets in symbols and program headers, the probe must stay at the entry. */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = {0, 2, 7, FILE_SIZE, 1 << 20, UINT64_MAX};
@@ -106,7 +103,7 @@ static void test_lies(void **state)
 	assert_int_equal(place_in_file(fd, in_file), 0);
 }
 
-/* Segments are read in pieces. A jump that lies across two pieces must be found. */
+/* Segments are read in pieces. A jump across two pieces must be found. */
 static void test_pieces(void **state)
 {
 	const uint64_t edge = 1 << 20;

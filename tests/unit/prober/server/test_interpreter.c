@@ -78,7 +78,7 @@ asm(".pushsection .text.loop, \"ax\", @progbits\n"
     "cold_end:\n"
     ".popsection\n");
 
-/* Copies this program into a memfd. Returns the descriptor, and the file's mapping in *bytes. */
+/* Copies this program into a memfd. Returns the descriptor, and its mapping in *bytes. */
 static int copy_program(char **bytes, size_t *len)
 {
 	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -118,7 +118,7 @@ static void cold_part(void **state)
 	assert_int_equal(found.loop[1].start - found.loop[0].start,
 			 (uint64_t)(cold_start - _PyEval_EvalFrameDefault));
 	assert_int_equal(found.loop[1].end - found.loop[1].start, cold_end - cold_start);
-	/* Without jumps back into the loop, the cold part does not count as a part of it. */
+	/* Without jumps back into the loop, the cold part does not belong to it. */
 	memset(bytes + found.loop[1].start, 0x90, (size_t)(cold_end - cold_start));
 	find(fd, &found);
 	assert_int_equal(found.loop[1].end, 0);

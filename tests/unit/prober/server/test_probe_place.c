@@ -14,7 +14,7 @@
 #include "prober/server/probe_place.h"
 #include "tests/unit/prober/server/prologues.h"
 
-/* Address of the code; no instruction in this test contains it as an immediate value. */
+/* Address of the code; no instruction contains it as an immediate value. */
 #define ADDRESS 0x12340000
 
 static struct function_code code_of(const uint8_t *bytes, size_t len, unsigned int argument_cnt)
@@ -74,9 +74,7 @@ struct bytes {
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/*
- * Code that begins with "test %rdi,%rdi". A probe may be put on the instruction after it instead.
- */
+/* Code that begins with "test %rdi,%rdi". A probe may be put after it instead. */
 #define AFTER_TEST(...) BYTES(TEST_RDI, __VA_ARGS__, RET)
 
 /*
@@ -305,7 +303,7 @@ static void test_conservative(void **state)
 	assert_int_equal(place_in(&code), 0);
 }
 
-/* Random bytes follow the test instruction. The chosen place must lie within the code. */
+/* The chosen place must lie within the random code. */
 static void test_random(void **state)
 {
 	uint8_t bytes[64] = {TEST_RDI};

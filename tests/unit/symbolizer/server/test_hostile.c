@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reading symbols from hostile files: damaged or truncated ones, ones that take forever to
- * read, and ones with odd names.
+ * Tests reading symbols from hostile files: damaged, truncated or endless ones, and ones with odd
+ * names.
  */
 #include <dlfcn.h>
 
@@ -18,7 +18,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* Damages random bytes of a file: in its headers, in its last two thirds, or anywhere. */
+/* Damages random bytes in the headers, in the last two thirds, or anywhere. */
 static void damage(unsigned char *data, size_t len, unsigned int round)
 {
 	unsigned int cnt = 1 + rand() % 30;
@@ -139,10 +139,7 @@ static void end_wait_for_dwarf(const char *path, int percent)
 		fair_lock_interrupt(true);
 }
 
-/*
- * Looks up an address in the function "slow", whose symbol must be found. Returns true if the
- * lookup would wait for DWARF.
- */
+/* Looks up an address in "slow", whose symbol must be found. True if this would wait for DWARF. */
 static bool waits_for_dwarf(void *slow, unsigned int offset)
 {
 	const struct sym_location *loc;

@@ -56,8 +56,8 @@ static int unpack(const char *name, int *ret)
 }
 
 /*
- * The decompressed copy of a file has the same sections as the file without compression. Only the
- * contents of .symtab may differ.
+ * The decompressed copy of a file has the same sections as the uncompressed file. Only .symtab may
+ * differ.
  */
 static void sections_are_the_same(void **state)
 {

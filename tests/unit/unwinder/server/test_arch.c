@@ -24,8 +24,8 @@ static struct cfi_file empty(bool is_arm64)
 }
 
 /*
- * Builds the table of a file with one function of 0x40 bytes, whose frame information has these
- * instructions. Writes the bytes `code` at offset `place` of the file's text.
+ * Builds the table of a function of 0x40 bytes, whose frame information has these instructions.
+ * Writes `code` at offset `place` of the text.
  */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,
 				 size_t instruction_bytes, uint64_t place, const void *code,
@@ -80,7 +80,7 @@ static void x86_trampoline(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* Tests rules of aarch64 that tables can express, and some that they cannot. */
+/* Tests rules that tables can express, and some that they cannot. */
 static void arm64_rules(void **state)
 {
 	static const unsigned char instructions[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the builder of unwind tables: compares the table of libc with what libdw returns, and
- * builds tables of damaged files.
+ * Tests the builder of unwind tables: compares libc's table with libdw's rules, and builds tables
+ * of damaged files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static int open_libc(void)
 	return open(info.dli_fname, O_RDONLY | O_CLOEXEC);
 }
 
-/* Returns the section with the code. Its segment may have constants as well. */
+/* Returns the section with the code: its segment may have constants as well. */
 static GElf_Shdr text_section(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -106,7 +106,7 @@ static void libc_as_libdw_says(void **state)
 		Dwarf_Frame *frame;
 
 		if (dwarf_cfi_addrframe(cfi, text.sh_addr + at, &frame))
-			continue; /* Between functions: a row may extend over the padding. */
+			continue; /* a row may extend over padding between functions */
 		assert_int_not_equal(rule.cfa, UNWIND_CFA_NO_ROW);
 		assert_true(agrees(arch, rule, frame));
 		known++;
@@ -140,13 +140,12 @@ static void no_table(void **state)
 struct victim {
 	unsigned char *bytes;
 	size_t size;
-	size_t begin; /* start of the part that is damaged */
+	size_t begin; /* start of the damaged part */
 	size_t end;
 };
 
 /*
- * Reads the file of this program. The part that is damaged reaches from .eh_frame_hdr to the end of
- * .eh_frame.
+ * Reads this program's file. The damaged part reaches from .eh_frame_hdr to the end of .eh_frame.
  */
 static void read_victim(struct victim *victim)
 {
@@ -176,10 +175,7 @@ static void read_victim(struct victim *victim)
 	close(fd);
 }
 
-/*
- * Damages the frame information or the headers. Sometimes truncates the file. Returns the size of
- * the file.
- */
+/* Damages the frame information or the headers. Sometimes truncates the file. Returns its size. */
 static size_t damage(const struct victim *victim, unsigned char *copy, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x0f, 0x10, 0x16};

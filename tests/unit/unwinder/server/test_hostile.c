@@ -116,8 +116,8 @@ static void unknown_instruction(void **state)
 }
 
 /*
- * FDEs that overlap, but begin at different addresses, contradict each other: from the start of the
- * second one to the end of the last one, code is unknown.
+ * FDEs that overlap, but begin at different addresses, contradict each other: code is unknown from
+ * the start of the second to the end of the last.
  */
 static void overlapping(void **state)
 {
@@ -297,7 +297,7 @@ static void add_functions(struct cfi_file *file)
 		cfi_add_fde(file, cie, CFI_TEXT + i * 0x40, 0x40 - i, many, sizeof(many));
 }
 
-/* Changes a few bytes, often to values that are small or at the limit of a range. */
+/* Changes a few bytes, often to small values or limits of ranges. */
 static void damage(struct cfi_file *file, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x40, 0x0a, 0x0b,

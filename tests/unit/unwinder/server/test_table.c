@@ -148,7 +148,7 @@ static void damaged(void **state)
 }
 
 #if defined(__x86_64__)
-/* This code is never called. The test uses its frame information only. */
+/* Never called: only the frame information is used. */
 asm(".text\n"
     ".globl written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
     ".hidden written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
@@ -229,7 +229,7 @@ static void hand_written_rows(void **state)
 	assert_rule(rule_at(&table, hand_drap), UNWIND_CFA_FP_DEREF, UNWIND_DEREF(-8, 0),
 		    UNWIND_SAVED_FP_REL, 0);
 	assert_rule(rule_at(&table, hand_end), UNWIND_CFA_OUTERMOST, 0, UNWIND_SAVED_NONE, 0);
-	/* No row applies long after the function, as no other function follows. */
+	/* No row applies long after the last function. */
 	assert_int_equal(rule_at(&table, hand_end + 20).cfa, UNWIND_CFA_NO_ROW);
 	unwind_table_deinit(&table);
 }
