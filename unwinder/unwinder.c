@@ -16,9 +16,9 @@
 #include "unwinder/server/server.h"
 
 /*
- * Niceness of the helper. It is negative because stacks of a newly executed program are cut off
- * until the program's table is built. Building takes about 50 ms of processor time, for which the
- * helper competes with the program.
+ * Niceness of the helper. Negative, because stacks of a newly executed program are cut off until
+ * its table is built, which takes about 50 ms of processor time, for which the helper competes with
+ * the program.
  */
 #define NICENESS (-10)
 
@@ -39,9 +39,8 @@ HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;
-	int fd; /* descriptor of the file whose table is requested; -1 if there is none */
-	/* true if the request was sent again, since a helper ended while working on this file */
-	bool again;
+	int fd;     /* descriptor of the file whose table is requested; -1 if there is none */
+	bool again; /* true if the request was sent again after a helper ended */
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -162,8 +161,8 @@ static int send_file(struct unwinder *unwinder)
 }
 
 /*
- * Sends the request again, because the helper may have ended for a reason unrelated to the file.
- * Returns -EIO if the request for this file was already sent again.
+ * Sends the request again, as the helper may have ended for an unrelated reason. Returns -EIO if it
+ * was already sent again.
  */
 static int send_again(struct unwinder *unwinder)
 {

@@ -41,12 +41,12 @@ struct unwind_arch {
 	 */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
-	/* number of bytes before the sigreturn code to which the rule of that code also applies */
+	/* number of bytes before the sigreturn code to which its rule also applies */
 	size_t sigreturn_lead;
 	bool has_plt; /* true if PLT entries have a CFA expression */
 	/*
-	 * True if a CFA expression is that of PLT entries (see arch.c). Sets *threshold to the
-	 * literal N in the expression.
+	 * True if a CFA expression is that of PLT entries (see arch.c); *threshold is its literal
+	 * N.
 	 */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* True if a rule read from a signal frame matches the kernel's frame layout. */

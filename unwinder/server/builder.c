@@ -22,9 +22,9 @@ struct code {
 };
 
 /*
- * Maximum number of rows per function that are read by libdw. For each row, libdw runs all of the
- * function's instructions up to this row; the limit bounds the time for long functions. Assembly
- * functions of video codecs have up to 7,000 rows.
+ * Maximum number of rows per function that are read by libdw. For each row, libdw runs all
+ * instructions up to this row; the limit bounds the time for long functions. Assembly functions of
+ * video codecs have up to 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 
@@ -59,8 +59,8 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 }
 
 /*
- * Finds the executable segments that are inside the file. Skips segments that extend beyond the
- * file, as these cannot be mapped.
+ * Finds the executable segments. Skips segments that extend beyond the file, as these cannot be
+ * mapped.
  */
 static int find_code(struct builder *builder)
 {

@@ -37,11 +37,7 @@ struct program {
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;
-	/*
-	 * state after the CIE's instructions; DW_CFA_restore takes a register's place from this
-	 * state
-	 */
-	struct state first;
+	struct state first; /* state after the CIE's instructions, for DW_CFA_restore */
 	struct state remembered[REMEMBERED_MAX];
 	size_t remembered_cnt;
 };

@@ -133,8 +133,8 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 }
 
 /*
- * Adds the CIE at cie_offset to the list, and sets *encoding to the encoding of addresses in its
- * FDEs. Returns 0, -ENOENT if the CIE is unreadable, or -ENOMEM.
+ * Adds the CIE at cie_offset to the list, and sets *encoding to that of addresses in its FDEs.
+ * Returns 0, -ENOENT if the CIE is unreadable, or -ENOMEM.
  */
 static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, struct fde_list *list,
 		   uint8_t *encoding)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to the helper that builds tables and walks stacks, and its answers. Each request begins
- * with its kind. Requests other than TABLE continue with the number of a space, which has the code
- * of one process.
+ * with its kind. Requests other than TABLE continue with the number of a space: the code of one
+ * process.
  *
  *   TABLE; fd of a file     → status, the numbers of struct unwind_table in order (except words and
  *                             page_cnt); fd of a memory file with the words

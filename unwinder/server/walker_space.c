@@ -134,8 +134,8 @@ static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 }
 
 /*
- * Records a file with its load bias. Returns false if both are already recorded, which is common: a
- * file often has several code mappings. Also returns false on an error.
+ * Records a file with its load bias. False on an error, or if both are already recorded: a file
+ * often has several code mappings.
  */
 static bool is_new(struct walker_space *space, int fd, uint64_t bias)
 {
@@ -190,9 +190,9 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 }
 
 /*
- * Returns the original return address at addr, where a return probe has stored `word`. This is the
- * return address of the innermost active call whose return address is stored at or above addr.
- * Returns `word` if there is no such call.
+ * Returns the original return address at addr, where a return probe has stored `word`. This is that
+ * of the innermost active call whose return address is stored at or above addr; `word` if there is
+ * none.
  */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {

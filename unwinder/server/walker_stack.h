@@ -9,7 +9,7 @@
 
 #include "bpf/unwind.h"
 
-/* Maximum number of frames of libdwfl's walk: more than the walks of BPF programs can have. */
+/* Maximum number of frames of libdwfl's walk: more than in walks of BPF programs. */
 #define WALKER_FRAMES_MAX 640
 
 enum walker_end {
