@@ -82,9 +82,9 @@ struct source_ops {
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
-	 * Begins to watch which lines of a script add items to cnt containers of a process; the
-	 * watch ends at the next read(). Fills in the lines that are known by now. This callback is
-	 * NULL if the source has no such watches.
+	 * Watches, until the next read(), which lines of a script add items to cnt containers of a
+	 * process. Fills in the lines that are known by now. This callback is NULL if the source
+	 * has no such watches.
 	 */
 	void (*find_adders)(struct source *source, uint32_t image,
 			    struct python_container *containers, size_t cnt);

@@ -31,10 +31,7 @@ static uint64_t load64(const __u64 *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Copies memory that the target may be changing. Callers check and use only the copy, which does
- * not change.
- */
+/* Copies memory that the target may be changing. Callers check and use only the copy. */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
@@ -251,8 +248,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 }
 
 /*
- * Calls run() for each written part of the file between the offsets `start` and `end`. Reading
- * unwritten parts would allocate pages.
+ * Calls run() for each written part of the file between two offsets. Reading unwritten parts would
+ * allocate pages.
  */
 static int each_written(const struct account_view *view, uint64_t start, uint64_t end,
 			int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -292,7 +289,7 @@ static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, ui
 	return err;
 }
 
-/* Visits the cells between two file offsets. Their chunk begins at file offset `start`. */
+/* Visits the cells between two file offsets. Their chunk begins at offset `start`. */
 static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	const struct account_chunk *chunk = in_window(&visit->window, start);
@@ -395,8 +392,8 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 	if (most > view->depth)
 		most = view->depth;
 	/*
-	 * The loop rejects a frame whose parent does not have a smaller number than the frame.
-	 * Therefore it ends even if the target has forged the frames.
+	 * Parents must have smaller numbers than their frames, so the loop ends even if the frames
+	 * are forged.
 	 */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);
@@ -482,8 +479,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 	if (!room || cnt < view->traced_at)
 		return false;
 	/*
-	 * Skip overwritten entries: if another memleak process reads the same ring, the agent may
-	 * overwrite entries that this process has not read.
+	 * If another memleak process reads the same ring, the agent may overwrite entries that this
+	 * process has not read: skip them.
 	 */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;
@@ -586,10 +583,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 	uint64_t end = 0;
 	int err = 0;
 
-	/*
-	 * Stored mappings are sorted by address. Stop at an empty or misplaced mapping: it is
-	 * forged.
-	 */
+	/* Stored mappings are sorted: an empty or misplaced mapping is forged. */
 	for (uint64_t i = 0; !err && i < least(cnt, most); i++) {
 		struct account_range was;
 		struct range range;

@@ -26,11 +26,10 @@ struct account_view {
 	uint64_t bytes[ACCOUNT_REGION_CNT];
 	uint64_t began_ns;
 	uint32_t pid;
-	uint32_t depth; /* maximum number of native frames that account_view_stack() copies */
+	uint32_t depth; /* maximum number of native frames per stack */
 	uint32_t parent_pid;
 	uint64_t parent_began_ns;
-	/* time of the fork that began this process; 0 if it has inherited no blocks */
-	uint64_t forked_ns;
+	uint64_t forked_ns; /* time of the fork; 0 if no blocks are inherited */
 	uint64_t event_at;  /* index of the next event to read */
 	uint64_t traced_at; /* index of the next traced call to read */
 	uint64_t passed;    /* number of traced calls skipped: overwritten, or never completed */
@@ -73,8 +72,7 @@ uint64_t account_view_resident(const struct account_view *view);
 bool account_view_is_bypassed(const struct account_view *view);
 
 /*
- * Decodes a cell. `word` is the first word of the cell, `life` is its second word, and `addr` is
- * the address of the block in the cell.
+ * Decodes a cell: `word` is its first word, `life` its second, and `addr` the address of its block.
  */
 void account_view_block(const struct account_view *view, uint64_t addr, uint64_t word,
 			uint64_t life, struct account_block *ret);
@@ -116,9 +114,8 @@ uint64_t account_view_event_room(const struct account_view *view);
  */
 bool account_view_event(struct account_view *view, bool ended, struct account_event *ret);
 /*
- * Reads the next traced call, but leaves it in the ring; account_view_take_traced() removes it.
- * Returns false if there is no call, or if the next one is not complete yet. ended: as for
- * account_view_event().
+ * Reads the next traced call; account_view_take_traced() removes it. Returns false if there is no
+ * call, or if the next one is not complete yet. ended: as for account_view_event().
  */
 bool account_view_traced(struct account_view *view, bool ended, struct account_traced *ret);
 void account_view_take_traced(struct account_view *view);
@@ -135,9 +132,8 @@ void account_view_trace_no_more(struct account_view *view);
  */
 bool account_view_events_half_full(const struct account_view *view);
 
-/* Begins an epoch at now_ns and returns the epoch's number. */
+/* Begins an epoch at now_ns and returns its number. */
 uint32_t account_view_begin_epoch(struct account_view *view, uint64_t now_ns);
-/* Returns the number of the current epoch. */
 uint32_t account_view_epoch(const struct account_view *view);
 
 struct ranges;
@@ -152,10 +148,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 
 /* Numbers of calls and bytes, summed over all threads of the program. */
 struct account_totals {
-	/*
-	 * number of calls of each function; calls made before tracing began are left out if sums
-	 * are enabled
-	 */
+	/* number of calls; if sums are enabled, without calls made before tracing began */
 	uint64_t calls[ACCOUNT_CALL_CNT];
 	uint64_t failed;
 	uint64_t earlier_frees;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the agent's shared memory (its account) in /proc, finds the agent library, and sets the
- * environment that makes a program load it.
+ * Finds accounts in /proc and the agent library, and sets the environment that makes programs load
+ * it.
  */
 #include "loader/agent/agent_find.h"
 
@@ -69,7 +69,7 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	    makedev(st.stx_dev_major, st.stx_dev_minor) != account_view_device())
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-	/* O_NONBLOCK: fail instead of waiting until another process gives up a lease on the file */
+	/* O_NONBLOCK: do not wait until another process gives up a lease on the file */
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }

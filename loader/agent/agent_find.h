@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the agent's shared memory (its account) of a running program, finds the agent library, and
- * sets the environment that makes a program load it.
+ * Finds the account (the agent's shared memory) of a running program, and the agent library; sets
+ * the environment that makes programs load it.
  */
 #ifndef LOADER_AGENT_AGENT_FIND_H
 #define LOADER_AGENT_AGENT_FIND_H
@@ -14,10 +14,9 @@ struct file_id;
 struct options;
 
 /*
- * Finds the process's account among the mappings of the process. The descriptors of the process do
- * not identify the account, as a forked child may also have its parent's account open. Returns 0,
- * -ENOENT if the process has no account, -ESRCH if the process has ended, or another negative
- * errno.
+ * Finds the process's account among its mappings. Its descriptors do not identify the account, as a
+ * forked child may also have its parent's account open. Returns 0, -ENOENT if the process has no
+ * account, -ESRCH if the process has ended, or another negative errno.
  */
 int agent_find_mapped(pid_t pid, struct file_id *ret);
 
@@ -36,8 +35,8 @@ char *agent_find_library(void);
 
 /*
  * Sets environment variables for the programs that are executed from now on: these programs load
- * the agent, record the data that the options need, and send their accounts to the socket with this
- * name. With --follow, their children do so, too. Returns 0 or -ENOMEM.
+ * the agent, record what the options need, and send their accounts to this socket. With --follow,
+ * their children do so, too. Returns 0 or -ENOMEM.
  */
 int agent_set_environment(const char *library, const char *socket, const struct options *opts);
 /* Undoes agent_set_environment(). */

@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
-/* Maximum number of sites (distinct call stacks) per process; only a forged account has more. */
+/* Maximum sites (distinct call stacks) per process; only a forged account has more. */
 #define SITES_MAX (1U << 20)
 
 /* Maximum time to read the names of a stack's script frames, in nanoseconds. */
@@ -155,9 +155,9 @@ int agent_process__take_events(struct agent_process *process)
 	int err = 0;
 
 	/*
-	 * The events of a forked child must be applied after the mappings that it has inherited, so
-	 * wait until these mappings are known. The number of events read at once is limited, as the
-	 * process may write events faster than memleak reads them.
+	 * A forked child's events must be applied after its inherited mappings, so wait until these
+	 * are known. The number of events is limited, as the process may write them faster than
+	 * memleak reads them.
 	 */
 	while (!err && left-- && !process->awaited_parent &&
 	       account_view_event(&process->view, process->ended, &event))
@@ -240,8 +240,8 @@ static uint64_t translate(struct agent_process *process, struct code_files *file
 }
 
 /*
- * Inserts the script frames `found` between the native frames of a stack. Truncates the result to
- * MEMLEAK_MAX_STACK_DEPTH frames. Returns the number of frames.
+ * Inserts script frames. Truncates the stack to MEMLEAK_MAX_STACK_DEPTH frames. Returns the number
+ * of frames.
  */
 static size_t insert_scripts(const struct agent_process *process, struct scripts *scripts,
 			     const struct script_frames *found, uint64_t *frames, size_t cnt,
@@ -295,10 +295,7 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return read_stack(process, files, process->info.pid, stack, opts, frames, ret_end);
 }
 
-/*
- * A stack in the account of the process being walked, or of one of its ancestors. image: number of
- * the exec image of the process that has the account.
- */
+/* A stack in the account of the process with this exec image: the walked process or an ancestor. */
 struct owned_stack {
 	uint32_t image;
 	uint32_t stack;
@@ -434,8 +431,8 @@ static int add_block(void *arg, const struct account_block *found)
 }
 
 /*
- * Adds an inherited block. The site may have been cached during an earlier walk and may still have
- * the sums of that walk. Looking it up in the table again resets these sums.
+ * Adds an inherited block. The site may still have the sums of an earlier walk: looking it up in
+ * the table again resets them.
  */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)
@@ -587,7 +584,7 @@ uint64_t agent_process__outstanding(struct agent_process *process, uint64_t sinc
 {
 	struct account_sums *sums = &process->view.account->sums;
 	const struct ranges *ranges = &process->ranges;
-	/* Add as unsigned numbers: a sum forged by the program may overflow. */
+	/* Add as unsigned numbers: a forged sum may overflow. */
 	uint64_t mapped = 0;
 	int64_t total;
 

@@ -16,7 +16,7 @@ struct agent_process;
 /* Gives access to the stacks of processes from which blocks were inherited. */
 struct ancestry {
 	struct code_files *files;
-	/* Returns the process that has the exec image with this number; NULL if there is none. */
+	/* Returns the process with this exec image number; NULL if there is none. */
 	struct agent_process *(*find)(void *arg, uint32_t image);
 	void *arg;
 };
@@ -33,15 +33,12 @@ struct agent_process {
 	uint32_t epoch;          /* newest epoch that memleak has begun */
 	bool pictured;           /* true if a proof copies the process's memory in this epoch */
 	struct symspace *space;
-	/*
-	 * number of blocks that got no stack in the latest walk over all blocks, because the
-	 * process already had the maximum number of sites
-	 */
+	/* number of blocks without a stack in the latest walk, because of the limit on sites */
 	uint64_t stackless;
 	uint64_t stacks_lost; /* maximum of `stackless` over all walks */
 	struct ranges ranges;
 	uint64_t too_young; /* size of the largest heap block younger than --older, in bytes */
-	/* values are struct site_entry; keys combine image, kind and stack number */
+	/* struct site_entry by image, kind and stack number */
 	struct hash_map sites;
 	struct account_totals counted; /* totals at the previous report of --count */
 	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */
@@ -49,8 +46,7 @@ struct agent_process {
 	/* `scripts` of struct code_files; NULL until a module's file is first numbered */
 	struct scripts *scripts;
 	struct heritage heritage;
-	/* exec image number of the parent while the parent's mappings are awaited, else 0 */
-	uint32_t awaited_parent;
+	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
 };
 
 /* Extracts the stack number from the field `site` of a mapping or of an inherited block. */
@@ -87,10 +83,7 @@ int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint
 /* Makes the process count requested bytes. Earlier calls are not counted. */
 void agent_process__count(struct agent_process *process);
 
-/*
- * Returns the number of outstanding bytes: the process's sum, and the bytes of the mappings that
- * were made at since_ns or later.
- */
+/* Returns the outstanding bytes: the process's sum, and its mappings made at since_ns or later. */
 uint64_t agent_process__outstanding(struct agent_process *process, uint64_t since_ns);
 /* Returns the highest number of outstanding bytes that the process is known to have reached. */
 uint64_t agent_process__highest(const struct agent_process *process);
@@ -98,8 +91,8 @@ uint64_t agent_process__highest(const struct agent_process *process);
 /* Applies the pending events of the account. Returns 0 or -ENOMEM. */
 int agent_process__take_events(struct agent_process *process);
 /*
- * Applies the pending events of the account, then corrects the recorded mappings by /proc/PID/maps.
- * Returns 0 or a negative errno.
+ * Applies pending events, then corrects the mappings by /proc/PID/maps. Returns 0 or a negative
+ * errno.
  */
 int agent_process__reconcile(struct agent_process *process);
 
@@ -120,9 +113,9 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 			uint64_t since_ns, struct block_walk *walk);
 
 /*
- * Copies the frames of a stack, innermost first, with script frames at their places between native
- * frames. Native frames have file numbers; --perf-max-stack-depth limits how many there are.
- * Returns the number of frames, at most MEMLEAK_MAX_STACK_DEPTH.
+ * Copies the frames of a stack, innermost first, with script frames between native frames. Native
+ * frames have file numbers, and are limited by --perf-max-stack-depth. Returns the number of
+ * frames, at most MEMLEAK_MAX_STACK_DEPTH.
  */
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end);

@@ -114,8 +114,8 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 }
 
 /*
- * Adds the allocator calls that a process has made since the previous call of this function for the
- * same process. Leaves out calls of mmap(), munmap() and mremap().
+ * Adds the allocator calls of a process since the previous call of this function. Leaves out
+ * mmap(), munmap() and mremap().
  */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)

@@ -46,8 +46,8 @@ int heritage_apply(struct heritage *heritage, const struct account_view *view, u
 		   const struct ranges *ranges, const struct account_event *event);
 
 /*
- * Moves the mappings stored for the fork at forked_ns to `child`, the mappings of the child. image:
- * exec image number of the parent. Returns 0, -ENOENT if the mappings are unknown, or -ENOMEM.
+ * Moves the mappings stored for the fork at forked_ns to `child`. image: image number of the
+ * parent. Returns 0, -ENOENT if the mappings are unknown, or -ENOMEM.
  */
 int heritage_claim(struct heritage *heritage, uint64_t forked_ns, uint32_t image,
 		   struct ranges *child);

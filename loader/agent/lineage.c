@@ -156,7 +156,7 @@ struct lineage_walk {
 	const struct agent_processes *processes;
 	const struct ancestry *ancestry;
 	struct block_walk *walk;
-	uint32_t image; /* exec image number of the process whose blocks are being read */
+	uint32_t image; /* exec image number of the process being read */
 };
 
 static int add_block(void *arg, const struct account_block *found)

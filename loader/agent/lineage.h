@@ -8,14 +8,14 @@
 /* Maximum time from a fork until the child's account arrives, in nanoseconds. */
 #define LINEAGE_ARRIVAL_NS 1000000000ULL
 
-/* Processes, sorted by the number of their exec image. */
+/* Processes, sorted by exec image number. */
 struct agent_processes {
 	struct agent_process **items;
 	size_t cnt;
 	size_t cap;
 };
 
-/* Returns the process that has the exec image with this number; NULL if there is none. */
+/* Returns the process with this exec image number; NULL if there is none. */
 struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image);
 
 struct lineage {
@@ -37,30 +37,25 @@ void lineage_deinit(struct lineage *lineage);
 int lineage_add(struct lineage *lineage, const struct agent_processes *processes,
 		struct agent_process *child);
 
-/*
- * Tries again to find the inherited mappings of the children whose mappings were unknown when their
- * accounts arrived.
- */
+/* Looks again for inherited mappings that were unknown when the children's accounts arrived. */
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Adds the inherited blocks of all processes to `walk`. The caller must already have added the
- * blocks that the processes allocated themselves.
+ * Adds the inherited blocks of all processes to `walk`, which must already have their own blocks.
  */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk);
 
 /*
- * lineage_keep() takes ownership of an ended process after its last report. On -ENOMEM the caller
- * still owns the process. lineage_sweep() frees the kept processes whose blocks no descendant can
- * have.
+ * lineage_keep() takes ownership of an ended process after its last report, except on -ENOMEM.
+ * lineage_sweep() frees the kept processes whose blocks no descendant can have.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Finds a process by the number of its exec image, in `processes` or among those passed to
- * lineage_keep(). Returns NULL if there is none.
+ * Finds a process by its exec image number, in `processes` or among those passed to lineage_keep().
+ * Returns NULL if there is none.
  */
 struct agent_process *lineage_find(const struct lineage *lineage,
 				   const struct agent_processes *processes, uint32_t image);

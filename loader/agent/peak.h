@@ -12,7 +12,7 @@ struct agent_peak {
 	struct peak_copies copies;
 	int timer_fd; /* readable when it is time to poll the sums; -1 without --peak */
 	uint64_t limit;
-	uint64_t highest; /* highest known number of outstanding bytes of all processes together */
+	uint64_t highest; /* highest known total of outstanding bytes */
 };
 
 /* Creates the timer. Returns 0 or a negative errno. */
@@ -25,7 +25,7 @@ void agent_peak_deinit(struct agent_peak *peak);
  * is due whenever `total` exceeds the total of the list that is kept.
  */
 bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, bool at_report);
-/* Takes ownership of `snap`, a list of the blocks. begin_ns: time when the listing began. */
+/* Takes ownership of `snap`, a list of the blocks that was begun at begin_ns. */
 void agent_peak_keep(struct agent_peak *peak, struct snapshot *snap, uint64_t begin_ns);
 
 #endif

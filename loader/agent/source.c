@@ -35,7 +35,7 @@
 #include "loader/target/image_set.h"
 #include "loader/target/shared_files.h"
 
-/* Maximum number of accounts that are added before other work is done */
+/* Maximum accounts that are added before other work is done */
 #define ACCOUNTS_AT_ONCE 4096
 
 struct agent_source {
@@ -46,7 +46,7 @@ struct agent_source {
 	int epoll_fd;
 	struct agent_processes processes;
 	struct lineage lineage;
-	uint32_t images; /* number of exec images so far; each account gets the next number */
+	uint32_t images; /* number of image numbers assigned so far */
 	bool waits;      /* true while the command's account has not arrived */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
@@ -124,9 +124,8 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 
 /*
  * Makes memleak and a process use the same sampling. If the process is not sampling yet, it adopts
- * the sampling of memleak; all its earlier blocks were recorded. If it is already sampling, some of
- * its blocks were not recorded. memleak then adopts the sampling of the process, or refuses the
- * process.
+ * memleak's sampling; all its earlier blocks were recorded. If it is already sampling, some blocks
+ * were not recorded: memleak adopts its sampling or refuses the process.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -151,10 +150,7 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	return 0;
 }
 
-/*
- * Adds the process whose account is open as fd. Takes ownership of fd. Returns 0 or a negative
- * errno.
- */
+/* Adds a process. Takes ownership of fd, its account. Returns 0 or a negative errno. */
 static int add(struct agent_source *source, int fd, pid_t pid)
 {
 	struct agent_process *process;
@@ -237,7 +233,7 @@ static bool wants_sums(const struct options *opts)
 	return opts->peak || opts->summary || opts->stats;
 }
 
-/* Makes all processes maintain sums of outstanding bytes, if the options need sums. */
+/* Makes all processes maintain sums, if the options need sums. */
 static int add_up(struct agent_source *source)
 {
 	int err = 0;
@@ -294,10 +290,7 @@ static int agent_source__poll_fd(const struct source *base)
 	return ((const struct agent_source *)base)->epoll_fd;
 }
 
-/*
- * True if the memory of a child counts in the footprint of its parent. A child that is traced
- * itself counts only with -f.
- */
+/* True if a child counts in its parent's footprint. A traced child counts only with -f. */
 static bool is_counted(const void *arg, pid_t child)
 {
 	const struct agent_source *source = arg;
@@ -469,8 +462,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Lists the blocks for --peak if a new list is due. Whether it is due depends only on the totals at
- * the polls, as the highest total of several processes between two polls is unknown.
+ * Lists the blocks for --peak if a new list is due. Only the totals at the polls decide this, as
+ * the highest total of several processes between two polls is unknown.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
@@ -661,7 +654,7 @@ static int drop_reported(struct agent_source *source)
 			source->processes.items[kept++] = process;
 			continue;
 		}
-		/* If out of memory, the unused sites of this image remain in the table. */
+		/* If out of memory, unused sites remain in the table. */
 		image_set_add(&images, process->info.image);
 		if (lineage_keep(&source->lineage, process))
 			agent_process__free(process);

@@ -85,8 +85,8 @@ void slab_caches_deinit(struct slab_caches *caches)
 }
 
 /*
- * A group of caches that are compared together: all caches called `name`, or, if `prefix` is true,
- * all caches whose names begin with `name`.
+ * Caches that are compared together: those called `name` or, if `prefix` is true, whose names begin
+ * with `name`.
  */
 struct cache_group {
 	const char *name;

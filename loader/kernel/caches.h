@@ -17,9 +17,9 @@
 
 struct slab_cache {
 	char *name;
-	uint64_t used;         /* number of objects in use */
+	uint64_t used;         /* objects in use */
 	uint64_t object_bytes; /* bytes of an object, including padding */
-	uint64_t slab_objects; /* number of objects in each slab */
+	uint64_t slab_objects; /* objects in each slab */
 };
 
 struct slab_caches {
@@ -34,10 +34,7 @@ struct slab_caches {
 int slab_caches_read(FILE *slabinfo, struct slab_caches *ret);
 void slab_caches_deinit(struct slab_caches *caches);
 
-/*
- * A site (call stack) that allocates from a slab cache, with the totals of all its outstanding
- * blocks, whatever their age.
- */
+/* A site that allocates from a cache, with all its outstanding blocks, whatever their age. */
 struct cache_user {
 	uint64_t site;
 	const char *cache; /* name of the cache; NULL if unknown */
@@ -49,9 +46,9 @@ struct cache_user {
 };
 
 /*
- * Sets `unseen_frees` of each element of `users`, and sorts `users`. Returns how many of the shown
- * blocks seem to have been freed without an event, assuming that each CPU keeps as many free
- * objects as it can. cpus: number of CPUs.
+ * Sets `unseen_frees` of each user, and sorts `users`. Returns how many of the shown blocks seem to
+ * have been freed without an event, assuming that each CPU keeps as many free objects as it can.
+ * cpus: number of CPUs.
  */
 uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct slab_caches *now,
 			       size_t cpus, struct cache_user *users, size_t cnt);

@@ -8,8 +8,8 @@
 #include "report/snapshot.h"
 
 /*
- * Memory of slab caches and of lines of kernel code at one time. Both tables are sorted by name; a
- * table is empty if the kernel's file cannot be read.
+ * Memory of slab caches and lines of kernel code at one time. Both tables are sorted by name, and
+ * empty if the kernel's file cannot be read.
  */
 struct kernel_sizes {
 	struct named_sizes caches;
@@ -17,15 +17,13 @@ struct kernel_sizes {
 };
 
 /*
- * Takes the sizes of slab caches from `caches`, and reads those of lines of code from
- * /proc/allocinfo. Returns 0 or -ENOMEM.
+ * Takes cache sizes from `caches`, and reads those of lines from /proc/allocinfo. Returns 0 or
+ * -ENOMEM.
  */
 int kernel_sizes_init(const struct slab_caches *caches, struct kernel_sizes *ret);
 void kernel_sizes_deinit(struct kernel_sizes *sizes);
 
-/*
- * Lists in the snapshot which sizes have grown most from `before` to `now`. Returns 0 or -ENOMEM.
- */
+/* Lists in the snapshot which sizes have grown most. Returns 0 or -ENOMEM. */
 int kernel_sizes_compare(const struct kernel_sizes *before, const struct kernel_sizes *now,
 			 struct snapshot *snap);
 

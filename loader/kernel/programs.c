@@ -142,7 +142,7 @@ static int load_programs(const struct kernel_loading *loading, const char *prefi
 	return err;
 }
 
-/* Reads the kernel's BTF, and locates the arguments of its allocation events. Logs errors. */
+/* Locates the arguments of allocation events in the kernel's BTF. Logs errors. */
 static int find_arguments(struct kernel_loading *loading)
 {
 	const char *event;

@@ -8,10 +8,7 @@
 
 #include "base/array.h"
 
-/*
- * Growths of less than GROWN_LEAST bytes, or of less than 1/GROWN_PART of the largest growth, are
- * left out.
- */
+/* Growths below GROWN_LEAST bytes, or below 1/GROWN_PART of the largest, are left out. */
 #define GROWN_LEAST (64U << 10)
 #define GROWN_PART 100
 
@@ -59,10 +56,7 @@ void named_sizes_deinit(struct named_sizes *sizes)
 	*sizes = (struct named_sizes){0};
 }
 
-/*
- * Inserts a growth into a sorted list. If the list is full, drops the smallest growth. Returns the
- * new length.
- */
+/* Inserts a growth into a sorted list; drops the smallest if it is full. Returns the new length. */
 static size_t insert(struct kernel_growth *growths, size_t cnt, const struct named_size *size,
 		     uint64_t grown_bytes)
 {

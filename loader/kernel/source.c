@@ -31,22 +31,17 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	/* contents of /proc/slabinfo when tracing began; empty if unknown */
-	struct slab_caches caches;
+	struct slab_caches caches; /* /proc/slabinfo when tracing began; empty if unknown */
 	struct kernel_sizes sizes; /* sizes of caches and lines of code when tracing began */
-	/* true to compare the growth of each cache with its outstanding blocks */
-	bool compares_caches;
-	struct kernel_memory before; /* kernel memory when tracing began */
-	/* true to report how much memory vmalloc() has allocated without events */
-	bool compares_vmalloc;
+	bool compares_caches; /* true to compare the growth of caches with outstanding blocks */
+	struct kernel_memory before;  /* kernel memory when tracing began */
+	bool compares_vmalloc;        /* true to report vmalloc()'s growth without events */
 	uint64_t hooks_missed_before; /* number of events that hooks missed before tracing began */
-	/* traced processes; the image number of each is its index + 1 */
-	struct process *processes;
-	int *pidfds; /* pidfd of each process; -1 if it has ended */
+	struct process *processes;    /* traced processes; their image numbers are index + 1 */
+	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
 	size_t process_cnt;
 	int targets_fd;
-	/* polls the rings (epoll data is 0) and the pidfds (epoll data is the image number) */
-	int epoll_fd;
+	int epoll_fd; /* polls the rings (data is 0) and the pidfds (data is the image number) */
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* receiver of events; valid only during dispatch,
 						  like the two fields below */
@@ -237,8 +232,8 @@ static bool kernel_source__ended(const struct source *base)
 }
 
 /*
- * Lists the slab sites of the walk with the totals of all their outstanding blocks, including
- * blocks that are not in the snapshot.
+ * Lists the slab sites of the walk with all their outstanding blocks, even those not in the
+ * snapshot.
  */
 static size_t find_cache_users(const struct kernel_source *source, struct cache_user *users)
 {
@@ -338,10 +333,7 @@ static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 	return now > shown ? now - shown : 0;
 }
 
-/*
- * Marks sites of the page cache as reclaimable: the allocation flags of such sites do not always
- * show that the kernel can reclaim the memory.
- */
+/* Marks sites of the page cache as reclaimable, which their allocation flags do not always show. */
 static void find_page_cache(const struct kernel_source *source, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {

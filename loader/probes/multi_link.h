@@ -5,7 +5,7 @@
  * matters most for detaching, since each uprobe of a perf event waits for its own grace period.
  *
  * A session link (kernel 6.13) runs one program both at the entry and at the return of a function.
- * If the program returns 1 at the entry of a call, it does not run at the return of that call.
+ * If the program returns 1 at the entry, it does not run at the return.
  */
 #ifndef LOADER_PROBES_MULTI_LINK_H
 #define LOADER_PROBES_MULTI_LINK_H
@@ -56,9 +56,8 @@ bool multi_link_supported(uint64_t *ret_trap_ns);
 bool return_probes_pass_seccomp(void);
 
 /*
- * True if the kernel has session links, and if a program that returns 1 at the entry of a call does
- * not run at the return of that call. The function tests both. If true, *ret_trap_ns is the CPU
- * time of one trap with an empty program.
+ * True if the kernel has session links, and a program that returns 1 at the entry does not run at
+ * the return. Tests both. If true, *ret_trap_ns is the CPU time of one trap with an empty program.
  */
 bool session_link_supported(uint64_t *ret_trap_ns);
 

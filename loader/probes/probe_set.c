@@ -32,10 +32,7 @@ struct attachment {
 	const struct probe_programs *programs;
 	pid_t pid;
 	uint32_t binding;
-	/*
-	 * path in /proc/self/fd, which leads to the open file even if the file was renamed or
-	 * replaced
-	 */
+	/* path in /proc/self/fd, which leads to the open file even if it was renamed or replaced */
 	const char *path;
 	struct file_id file;
 	struct probe *probes;
@@ -246,7 +243,7 @@ static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 
 /*
  * Sets err to -EEXIST in probes at places that are already probed, by the set or by an earlier
- * probe of the list. Adds all other probes to the set.
+ * probe of the list. Adds the others to the set.
  */
 static int check_places(struct attachment *to, int fd)
 {
@@ -273,10 +270,7 @@ static int check_places(struct attachment *to, int fd)
 	return 0;
 }
 
-/*
- * Removes from the set the probes that could not be attached. Returns the first error other than
- * -EEXIST.
- */
+/* Removes probes that could not be attached. Returns the first error other than -EEXIST. */
 static int drop_failed(struct attachment *to, size_t old_cnt)
 {
 	int first = 0;

@@ -15,10 +15,8 @@ struct probed_file {
 	struct timespec changed; /* change time; needed since inode numbers are reused */
 	bool has_heap;           /* true if heap functions of the file are probed */
 	bool throws;             /* true if probed functions of the file may throw exceptions */
-	/* true if the file was also searched for functions that raise exceptions */
-	bool raises_known;
-	/* true if the file is on an overlay; `id` then identifies the file in its layer */
-	bool layered;
+	bool raises_known;       /* true if functions that raise exceptions were searched for */
+	bool layered;        /* true if on an overlay; `id` then identifies the file in its layer */
 	unsigned int unused; /* number of sweep rounds since a process last mapped the file */
 	uint64_t system_ns;  /* time when a file of this file system was last in use */
 	uint64_t since_ns;   /* time when the file was added, CLOCK_MONOTONIC */

@@ -23,16 +23,10 @@ struct unwind_arena {
  */
 int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
-/*
- * Appends a table; the caller ensures that the arena has room for it. Returns 0 or a negative
- * errno.
- */
+/* Appends a table; the arena must have room for it. Returns 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/*
- * True if the pages of an arena, from index `page` on, equal the pages of the table. fd: descriptor
- * of the arena.
- */
+/* True if the pages of the arena `fd`, from index `page` on, equal the pages of the table. */
 bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

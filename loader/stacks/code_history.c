@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps lists of the code mappings that each exec image had over time, and uses them to turn
- * addresses in older stacks into files and offsets.
+ * Keeps lists of each exec image's code mappings over time, and uses them to turn addresses in
+ * older stacks into files and offsets.
  */
 #include "loader/stacks/code_history.h"
 
@@ -13,9 +13,8 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/* Maximum number of mappings in all lists. Limits memory if programs keep unloading libraries. */
+/* Maximum mappings in all lists. Limits memory if programs keep unloading libraries. */
 #define MAPPINGS_MAX (1U << 18)
-/* Maximum number of lists. */
 #define LISTS_MAX 4096
 
 void code_history_deinit(struct code_history *history)
@@ -37,8 +36,8 @@ static void remove_list(struct code_history *history, size_t at)
 }
 
 /*
- * Removes the image's list for this unload count. The caller then adds a newer list for the same
- * count, which contains all of the removed mappings.
+ * Removes the image's list for this unload count. The caller then adds a newer list, which contains
+ * all of the removed mappings.
  */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {
@@ -55,7 +54,7 @@ static bool is_shortened(const struct code_history *history, uint32_t image)
 	return false;
 }
 
-/* Removes the oldest list, and adds the image of this list to `shortened`. Returns 0 or -ENOMEM. */
+/* Removes the oldest list, and adds its image to `shortened`. Returns 0 or -ENOMEM. */
 static int evict(struct code_history *history)
 {
 	uint32_t image = history->lists[0].image;
@@ -116,9 +115,9 @@ static const struct unwind_mapping *find_mapping(const struct code_list *list, u
 }
 
 /*
- * Three lists of an image, chosen by the unload count of a stack: the latest list with a lower
- * count, the list with the same count, and the first list with a higher count. NULL where there is
- * no such list. Only the low 16 bits of counts are compared, since a stack contains no more.
+ * An image's latest list before the unload count of a stack, the list with the same count, and the
+ * first list after it; NULL where there is none. Only the low 16 bits of counts are compared, since
+ * a stack contains no more.
  */
 struct neighbours {
 	const struct code_list *before;
@@ -161,8 +160,8 @@ static bool is_one_unload(const struct neighbours *lists)
 struct reading {
 	struct neighbours lists;
 	/*
-	 * The mapping list that the BPF program used to walk the stack. NULL if this list is
-	 * `lists.same`, or is not in the history, for example because it was removed.
+	 * The list that the BPF program used to walk the stack. NULL if it is `lists.same`, or is
+	 * not in the history, for example because it was removed.
 	 */
 	const struct code_list *known;
 	bool is_shortened;  /* true if old lists of the image were removed to limit memory */
@@ -195,13 +194,13 @@ static struct code_place find_place(const struct reading *reading, uint64_t addr
 		return (struct code_place){.mapping = after};
 	/*
 	 * If to_frame is equal in both mappings, they map the same file at the same address, or
-	 * neither maps a file: both give the same result.
+	 * neither maps a file.
 	 */
 	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
 	/*
-	 * Code may have been loaded and unloaded between the lists `before` and `after`, so any
-	 * code may have been at the address.
+	 * Code may have been loaded and unloaded between the two lists, so any code may have been
+	 * at the address.
 	 */
 	return (struct code_place){.unsure =
 					   lists->before || lists->after || reading->is_shortened};
@@ -234,9 +233,9 @@ static uint64_t code_address(uint64_t frame)
 }
 
 /*
- * True if the walk may have gone wrong at this frame, so that the frames of its callers are
- * unreliable; *ret is then the reason why the stack ends here. Either the walk followed a frame
- * pointer in code that may not keep one, or it may have used the unwind rules of other code.
+ * True if the walk may have gone wrong at this frame, so that its callers are unreliable; *ret is
+ * then the reason why the stack ends here. Either the walk followed a frame pointer in code that
+ * may not keep one, or it may have used the unwind rules of other code.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records which code each exec image had mapped at each value of its unload count (see struct
- * memleak_target). As long as the count does not change, code is only added, so an address that had
- * code still has the same code.
+ * Records which code each exec image had mapped at each unload count (see struct memleak_target).
+ * As long as the count does not change, code is only added, so an address that had code still has
+ * the same code.
  */
 #ifndef LOADER_STACKS_CODE_HISTORY_H
 #define LOADER_STACKS_CODE_HISTORY_H
@@ -41,15 +41,15 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
- * Resolves the frames of a stack to files and offsets, by the mappings that the image had at the
- * stack's unload count. If these mappings are unknown, and mappings at other unload counts do not
- * show which code was at a frame's address, marks the frame as unsure. If the walk may have gone
- * wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure.
+ * Resolves the frames of a stack to files and offsets, by the image's mappings at the stack's
+ * unload count. If neither these nor mappings at other counts show which code was at an address,
+ * marks the frame as unsure. Cuts the stack after a frame at which the walk may have gone wrong.
+ * Returns false if a frame is unsure.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);
 
-/* True if code_history_resolve() would cut the stack, because the walk of the stack went wrong. */
+/* True if code_history_resolve() would cut the stack because its walk went wrong. */
 bool code_history_misled(const struct code_history *history, uint32_t image,
 			 const struct memleak_stack *stack);
 

@@ -23,8 +23,8 @@ void comparison_deinit(struct comparison *comparison)
 }
 
 /*
- * Returns an address as text: file and offset, or the plain address if no file is mapped there. The
- * caller frees the text. Returns NULL if out of memory.
+ * Returns an address as text, which the caller frees: file and offset, or the plain address if no
+ * file is mapped there. NULL if out of memory.
  */
 static char *describe(const struct proc_maps *maps, uint64_t addr)
 {

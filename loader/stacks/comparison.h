@@ -13,15 +13,14 @@
 #include "loader/stacks/walker_spaces.h"
 
 /*
- * Maximum number of places (struct comparison_place) that are recorded, and logged with -v.
- * Differences at further places are only counted.
+ * Maximum places that are recorded, and logged with -v. Differences at further places are only
+ * counted.
  */
 #define COMPARISON_PLACES_MAX 20
 
 /*
- * Stacks whose two walks differ. In all of them, the last frame on which the walks agree is in the
- * same file, and the verdict is the same. The fields `from`, `memleak` and `libdwfl` describe the
- * first of these stacks.
+ * Stacks whose two walks differ, with the same verdict and with the last common frame in the same
+ * file. `from`, `memleak` and `libdwfl` describe the first of these stacks.
  */
 struct comparison_place {
 	enum agreement_verdict verdict;
@@ -35,10 +34,10 @@ struct comparison_place {
 struct comparison {
 	uint32_t wanted; /* number of stacks to compare; 0 disables the comparison */
 	uint64_t stack_cnt;
-	uint64_t frame_cnt; /* number of frames compared */
+	uint64_t frame_cnt; /* frames compared */
 	uint64_t by_verdict[AGREEMENT_CNT];
-	uint64_t deferred_cnt; /* number of stacks not compared because only libdwfl walked them */
-	/* number of stacks not compared because libdwfl's helper has no mappings for them */
+	uint64_t deferred_cnt; /* stacks not compared because only libdwfl walked them */
+	/* stacks not compared because libdwfl's helper has no mappings for them */
 	uint64_t unknown_cnt;
 	struct comparison_place places[COMPARISON_PLACES_MAX];
 	size_t place_cnt;
@@ -61,10 +60,10 @@ void comparison_add(struct comparison *comparison, const struct proc_maps *maps,
 		    const uint64_t *frames, size_t cnt, const struct walker_stack *walker,
 		    const struct agreement *found);
 
-/* Returns a summary of all comparisons as text, which the caller frees; NULL if out of memory. */
+/* Returns a summary, which the caller frees; NULL if out of memory. */
 char *comparison_text(const struct comparison *comparison);
 
-/* Logs the summary of all comparisons; with -v, also one line for each of `places`. */
+/* Logs the summary; with -v, also one line for each of `places`. */
 void comparison_say(const struct comparison *comparison);
 
 #endif

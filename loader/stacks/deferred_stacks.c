@@ -27,9 +27,7 @@
 /* Maximum memory for pending copies, in bytes. */
 #define WAITING_BYTES_MAX (64U << 20)
 
-/*
- * A pending copy of a stack's memory. The frames that the BPF program found are in the stack table.
- */
+/* A pending copy of a stack's memory. The stack table has the frames that the BPF program found. */
 struct deferred_stack {
 	size_t len;
 	struct memleak_stack_copy copy; /* only the first `len` bytes are allocated */
@@ -107,8 +105,8 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 }
 
 /*
- * Replaces the frames of a stack by the first `depth` of libdwfl's frames. A frame that is marked
- * as exact keeps the mark if libdwfl found the same address.
+ * Replaces a stack's frames by the first `depth` of libdwfl's frames. A frame marked as exact keeps
+ * the mark if libdwfl found the same address.
  */
 static void take_frames(struct memleak_stack *stack, uint32_t depth,
 			const struct walker_stack *walker)
@@ -129,9 +127,9 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 }
 
 /*
- * Walks the copy of a stack with libdwfl, and replaces the frames of the stack. Returns false, and
- * changes nothing, unless libdwfl reaches the end of the stack or finds more frames than a stored
- * stack can have.
+ * Walks the copy of a stack with libdwfl, and replaces the stack's frames. Returns false, and
+ * changes nothing, unless libdwfl reaches the end or finds more frames than a stored stack can
+ * have.
  */
 static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
 		       const struct deferred_stack *waiting, struct memleak_stack *stack)
@@ -143,8 +141,8 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
 	/*
-	 * Do not walk the copy if libraries were unloaded after the BPF program walked the stack:
-	 * libdwfl's mappings may not be those of the stack.
+	 * If libraries were unloaded after the BPF program walked the stack, libdwfl's mappings may
+	 * not be those of the stack.
 	 */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;

@@ -2,9 +2,8 @@
 /*
  * Deferred stacks (see struct memleak_stack) contain code that the BPF programs did not know, such
  * as a library that was just loaded. With each of these stacks, the BPF programs send a copy of the
- * stack's memory. If it turns out, once the code is known, that a BPF program walked the stack
- * wrongly, libdwfl walks the copy. The frames that libdwfl finds replace those that the BPF program
- * found.
+ * stack's memory. If the code, once known, shows that a BPF program walked the stack wrongly,
+ * libdwfl walks the copy, and its frames replace those that the BPF program found.
  */
 #ifndef LOADER_STACKS_DEFERRED_STACKS_H
 #define LOADER_STACKS_DEFERRED_STACKS_H
@@ -17,7 +16,7 @@ struct deferred_stacks {
 	struct stack_table *stacks;
 	const struct unwind_spaces *spaces;
 	struct walker_spaces *walker;
-	/* Limits how many copies the BPF programs send. In memory shared with these programs. */
+	/* Limits how many copies the BPF programs send; shared with them. */
 	volatile struct memleak_deferred_watch *watch;
 	struct deferred_stack **waiting;
 	size_t waiting_cnt;
@@ -40,8 +39,7 @@ void deferred_stacks_go_on(struct deferred_stacks *deferred);
 void deferred_stacks_deinit(struct deferred_stacks *deferred);
 
 /*
- * Stores a received copy of a deferred stack. len: length of the copy in bytes. If there is no
- * room, the stack stays cut.
+ * Stores a copy of a deferred stack. len: its length in bytes. Without room, the stack stays cut.
  */
 void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
 			  size_t len);

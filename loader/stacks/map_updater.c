@@ -19,8 +19,8 @@
 #include "base/array.h"
 
 /*
- * Maximum number of threads. Each update waits 10 to 100 ms in the kernel, and several hundred
- * programs may start per second. Threads are started on demand.
+ * Maximum threads. Each update waits 10 to 100 ms in the kernel, and several hundred programs may
+ * start per second. Threads are started on demand.
  */
 #define THREADS 32
 
@@ -38,13 +38,11 @@ struct map_updater {
 	size_t ready_cnt;
 	size_t idle_cnt;
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* wakes one idle thread when an update or a removal is pending */
-	/* signalled when a thread has started, begun an update or become idle */
-	pthread_cond_t changed;
+	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
+	pthread_cond_t changed; /* a thread has started, begun an update or become idle */
 	bool ends;
 	/*
-	 * The update that map_updater__put() passes to a thread. `waiting` is true until a thread
-	 * begins the update.
+	 * The update that map_updater__put() passes to a thread. waiting: no thread has begun it.
 	 */
 	bool waiting;
 	int maps_fd;
@@ -52,8 +50,8 @@ struct map_updater {
 	int map_fd;
 	int err;
 	/*
-	 * Keys whose removal is pending (`removed`) or in progress (`removing`). Only one thread at
-	 * a time removes keys; `removes` is true meanwhile.
+	 * Keys whose removal is pending (`removed`) or in progress (`removing`). While `removes` is
+	 * true, one thread removes keys.
 	 */
 	int removed_fd;
 	struct keys removed;
@@ -73,8 +71,8 @@ static void update(struct map_updater *map_updater)
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
 	/*
-	 * Pass the error to map_updater__put(): after a failure the map never appears, and
-	 * map_updater__put() would wait for it forever.
+	 * Report the error: after a failure the map never appears, and map_updater__put() would
+	 * wait for it forever.
 	 */
 	if (err)
 		map_updater->err = err;
@@ -144,7 +142,7 @@ static void *run(void *arg)
 /*
  * Starts a thread with all signals blocked, since the main thread handles signals. Waits until the
  * thread runs: a starting thread may hold a lock, which would stay locked in a child forked at that
- * moment. Returns an error only if no thread at all could be started.
+ * moment. Fails only if no thread at all could be started.
  */
 static int start_thread(struct map_updater *map_updater)
 {
@@ -278,8 +276,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	map_updater->removed_fd = maps_fd;
 	/*
 	 * If out of memory, or if no thread can be started, the key stays in the map. Do not access
-	 * *removed before find_thread() returns: find_thread() releases the lock for some time, in
-	 * which another thread may swap the lists.
+	 * *removed before find_thread() returns: it releases the lock for some time, and another
+	 * thread may swap the lists.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

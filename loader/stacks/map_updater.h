@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Puts maps into maps of maps. BPF programs see a new map immediately, but the kernel blocks the
- * thread that put it there for more than 10 ms, until no program uses the old map. Separate threads
- * therefore make the updates.
+ * calling thread for more than 10 ms, until no program uses the old map. Separate threads therefore
+ * make the updates.
  */
 #ifndef LOADER_STACKS_MAP_UPDATER_H
 #define LOADER_STACKS_MAP_UPDATER_H
@@ -15,10 +15,7 @@ struct map_updater;
 int map_updater__new(struct map_updater **ret);
 void map_updater__free(struct map_updater *map_updater);
 
-/*
- * Puts a map into the map of maps under the key. Returns 0 as soon as BPF programs see the new map,
- * or a negative errno.
- */
+/* Returns 0 as soon as BPF programs see the new map, or a negative errno. */
 int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd);
 
 /*

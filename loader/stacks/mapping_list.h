@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code mappings of a process as the BPF programs see them, sorted by address, and the file of
- * each mapping. Knows a file only by its index in struct unwind_files; the caller adds the unwind
+ * each mapping. Knows files only by their index in struct unwind_files; the caller adds the unwind
  * tables.
  */
 #ifndef LOADER_STACKS_MAPPING_LIST_H
@@ -19,7 +19,7 @@
 struct mapping_source {
 	struct file_id id;
 	uint64_t offset;
-	ssize_t file; /* index of the file; negative if the mapping has no file */
+	ssize_t file; /* index of the file; negative if none */
 };
 
 struct mapping_list {
@@ -36,8 +36,8 @@ int mapping_list_init(struct mapping_list *ret, size_t room);
 void mapping_list_deinit(struct mapping_list *list);
 
 /*
- * Appends a mapping; the caller ensures that the list has room. Adjacent mappings without a file
- * are merged. The base of an item is the address at which offset 0 of its file would be mapped.
+ * Appends a mapping; the list must have room. Adjacent mappings without a file are merged. The base
+ * of an item is the address at which offset 0 of its file would be mapped.
  */
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
@@ -51,8 +51,8 @@ ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping 
 bool mapping_list_equal(const struct mapping_list *a, const struct mapping_list *b);
 
 /*
- * Shortens the list to at most `most` mappings. Drops mappings without an unwind table first, and
- * among these the mappings at the highest addresses first.
+ * Shortens the list to at most `most` mappings. Drops mappings without an unwind table first, from
+ * the highest address down.
  */
 void mapping_list_limit(struct mapping_list *list, size_t most);
 

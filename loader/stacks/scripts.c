@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Records which processes run a Python interpreter, and the names and lines of the frames of their
- * scripts.
- */
+/* Keeps the Python interpreters of processes, and the names and lines of script frames. */
 #include "loader/stacks/scripts.h"
 
 #include <bpf/bpf.h>
@@ -23,21 +20,21 @@
 #include "prober/prober.h"
 #include "prober/server/python_layout.h"
 
-/* Maximum number of script frames whose names and lines are kept. Further frames have no names. */
+/* Maximum script frames whose names and lines are kept. Further frames have no names. */
 #define PLACES_MAX (1U << 20)
 
-/* Maximum number of attempts to find the interpreter in a file, if reading the file times out. */
+/* Maximum attempts to find the interpreter in a file, if reading times out. */
 #define ATTEMPTS_MAX 3
 
 /*
- * Time, in nanoseconds, for which no names are read from the memory of an image after a read has
- * timed out. Doubled after each further timeout.
+ * Pause, in nanoseconds, between reads of names from an image's memory after a timeout. Doubled
+ * after each further timeout.
  */
 #define PAUSE_NS 1000000000ULL
 
 /*
- * A file that may contain an interpreter. `layout` is NULL if it contains none, or if the frames of
- * its scripts cannot be read.
+ * A file that may contain an interpreter. `layout` is NULL if there is none, or if its script
+ * frames cannot be read.
  */
 struct script_file {
 	struct interpreter found;
@@ -48,11 +45,8 @@ struct script_file {
 
 struct script_image {
 	const struct script_file *file;
-	size_t number; /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
-	/*
-	 * Earliest time of the next read, if the last read of the image's memory timed out; else 0.
-	 */
-	uint64_t retry_ns;
+	size_t number;     /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
+	uint64_t retry_ns; /* earliest time of the next read if the last one timed out, else 0 */
 	uint64_t pause_ns; /* time from the latest timeout to retry_ns */
 };
 
@@ -92,7 +86,7 @@ bool scripts_may_run(const char *path)
 {
 	const char *name = path_name(path);
 
-	/* In a virtual environment, the name of the interpreter's file may have no version. */
+	/* In a virtual environment, the interpreter's name may have no version. */
 	return !strcmp(name, "python") || !strncmp(name, "python3", 7) ||
 	       !strncmp(name, "libpython3.", 11);
 }
@@ -225,8 +219,8 @@ uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t
 }
 
 /*
- * Returns the key of a frame in scripts.places. The key depends on the image, since a parent and
- * its forked child may have different code at the same address.
+ * Includes the image in the key, since a parent and its forked child may have different code at the
+ * same address.
  */
 static uint64_t key_of(uint32_t image, const struct memleak_script_frame *frame)
 {
@@ -283,7 +277,7 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 
 	/*
 	 * Create the location even if its names cannot be read now: sites store only its number, so
-	 * names that are read later appear in these sites.
+	 * they get names that are read later.
 	 */
 	if (!location)
 		location = new_location(scripts, key);
@@ -297,7 +291,7 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 		pause_reading(image);
 }
 
-/* True if the names of the frame still have to be read, and there is room to store them. */
+/* True if the frame's names are missing, and there is room to store them. */
 static bool is_unread(const struct scripts *scripts, uint64_t key)
 {
 	const struct script_location *location = hash_map_get(&scripts->places, key);
@@ -333,9 +327,7 @@ void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t b
 		scripts_read_from(scripts, mem, image, base, frames, deadline_ns);
 }
 
-/*
- * True if a native frame is in the interpreter's evaluation loop, the function that runs scripts.
- */
+/* True if a native frame is in the evaluation loop, the function that runs scripts. */
 static bool is_loop(const struct script_image *image, uint64_t frame)
 {
 	uint64_t offset = MEMLEAK_FRAME_OFFSET(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Handles the frames of scripts (Python functions): tells the BPF programs where an interpreter
- * keeps these frames in memory, reads the names and lines of the frames, and inserts script frames
- * between native frames. Knows nothing of sites.
+ * keeps them in memory, reads their names and lines, and inserts them between native frames. Knows
+ * nothing of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
 #define LOADER_STACKS_SCRIPTS_H
@@ -13,11 +13,9 @@
 #include "symbolizer/frame.h"
 
 struct scripts {
-	/*
-	 * BPF map of struct memleak_interpreter by image; -1 if no BPF program reads script frames
-	 */
+	/* map of struct memleak_interpreter by image; -1 if no BPF program reads script frames */
 	int interpreters_fd;
-	struct hash_map files;  /* values are struct script_file; keys are numbers of files */
+	struct hash_map files;  /* struct script_file by file number */
 	struct hash_map images; /* values are struct script_image; keys are images */
 	struct hash_map places; /* values are struct script_location; keys are hashes of frames */
 	struct script_location **locations;
@@ -31,20 +29,20 @@ void scripts_deinit(struct scripts *scripts);
 bool scripts_may_run(const char *path);
 
 /*
- * Returns the reason why script frames of a process with these mappings cannot be read, whatever
- * its version of Python; NULL if there is no such reason.
+ * Returns why script frames of a process with these mappings cannot be read, whatever its version
+ * of Python; NULL if they can.
  */
 const char *scripts_obstacle(const struct proc_maps *maps);
 
 /*
- * Finds the interpreter in a mapped file of a process. maps: all mappings of the process. mapping:
- * a mapping of the file. `file`: number of the file, as in MEMLEAK_FRAME_FILE_NUMBER(). Returns
- * true if the BPF programs can read the script frames of the image from now on.
+ * Finds the interpreter in a mapped file of a process. maps: all mappings of the process. `file`:
+ * number of the file, as in MEMLEAK_FRAME_FILE_NUMBER(). Returns true if the BPF programs can read
+ * the script frames of the image from now on.
  */
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
 		 const struct mapping *mapping, size_t file, uint64_t deadline_ns);
 
-/* True if scripts_add() must be called again for this file, because reading the file timed out. */
+/* True if scripts_add() must be called again for this file, because reading timed out. */
 bool scripts_is_pending(const struct scripts *scripts, size_t file);
 
 /*
@@ -63,22 +61,21 @@ void scripts_drop(struct scripts *scripts, uint32_t image);
 uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t base);
 
 /*
- * Reads the names and lines of script frames that have not been read before. base: image from which
- * this image was forked, or 0.
+ * Reads names and lines of frames that have none yet. base: image from which this image was forked,
+ * or 0.
  */
 void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
 		  const struct script_frames *frames, uint64_t deadline_ns);
 /*
- * Like scripts_read(), but reads from `mem`, an open file in which the offsets are the process's
- * addresses, such as /proc/PID/mem.
+ * Like scripts_read(), from `mem`, an open file whose offsets are addresses, such as /proc/PID/mem.
  */
 void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_t base,
 		       const struct script_frames *frames, uint64_t deadline_ns);
 
 /*
- * Joins the native frames of a stack and its script frames, innermost frame first: script frames
- * come directly before the native frame of the evaluation loop that ran them. The caller frees
- * *ret. Returns 0 or -ENOMEM.
+ * Joins the native and script frames of a stack, innermost first: script frames come directly
+ * before the frame of the evaluation loop that ran them. The caller frees *ret. Returns 0 or
+ * -ENOMEM.
  */
 int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		  const struct memleak_stack *stack, const struct script_frames *frames,

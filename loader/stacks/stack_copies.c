@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* Maximum number of copies compared per call of stack_copies_consume(), since comparing is slow. */
+/* Maximum copies compared per call of stack_copies_consume(), since comparing is slow. */
 #define BATCH 16
 /* Number of batches that is enough to empty a full ring. */
 #define RING_BATCHES 64
@@ -74,7 +74,7 @@ void stack_copies_drop_unused(struct stack_copies *copies)
 {
 	/*
 	 * If stacks are compared, the helper gets mappings before a stack needs them: do not drop
-	 * mappings that no stack has needed yet.
+	 * them.
 	 */
 	if (!copies->comparison.wanted)
 		walker_spaces_drop_unused(&copies->walker);

@@ -26,7 +26,7 @@
 /* Number of spare pages in a new arena for later tables: one megabyte. */
 #define SPARE_PAGES 256
 
-/* Maximum number of messages that name a file without a table. */
+/* Maximum messages that name a file without a table. */
 #define LOGGED_MAX 20
 
 /*
@@ -36,9 +36,8 @@
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 /*
- * Maximum time, in nanoseconds, that is subtracted from the building time of a table because the
- * helper was waiting for a processor. It is limited because other files wait for the helper
- * meanwhile.
+ * Maximum time, in nanoseconds, that is subtracted from the building time of a table for waits for
+ * a processor. Limited because other files wait for the helper meanwhile.
  */
 #define DELAY_NS_MAX HANG_NS
 
@@ -199,8 +198,8 @@ static void copy_place(struct unwind_file *to, const struct unwind_file *from)
 }
 
 /*
- * Adds the table of the newest file to the pending tables. If another file has an equal table,
- * drops the new table instead, and makes both files share the older one. Returns 0 or -ENOSPC.
+ * Adds the newest file's table to the pending tables. If another file has an equal table, drops the
+ * new one, and makes both files share the older one. Returns 0 or -ENOSPC.
  */
 static int keep(struct unwind_files *files, struct unwind_table *table)
 {
@@ -245,10 +244,9 @@ static const char *reason_of(int err)
 }
 
 /*
- * Registers the newest file with the symbolizer, so that addresses in the file can be stored as
- * file and offset. Skips the vdso, which has no path, and files that are not ELF, such as those
- * into which JIT compilers write code. Also skips files whose number does not fit into a stack
- * entry.
+ * Registers the newest file with the symbolizer, so that addresses in it can be stored as file and
+ * offset. Skips the vdso, which has no path, files that are not ELF, such as those into which JIT
+ * compilers write code, and files whose number does not fit into a stack entry.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {
@@ -270,9 +268,8 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
- * Returns how long the helper has worked on the current job, minus the time for which it waited for
- * a processor (subtracts at most DELAY_NS_MAX). unwinder__delay_ns() may be less than at the start
- * of the job: it begins at 0 again if the helper is restarted.
+ * Returns how long the helper has worked on the current job, minus its waits for a processor (at
+ * most DELAY_NS_MAX). unwinder__delay_ns() begins at 0 again if the helper is restarted.
  */
 static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 {
@@ -286,9 +283,9 @@ static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 }
 
 /*
- * Waits for the table that is being built, and adds its file. Returns 0, -ENOMEM, or -EAGAIN if the
- * table is not ready by deadline_ns. If building fails, adds the file without a table, so that
- * building is not tried again.
+ * Waits for the current table, and adds its file. Returns 0, -ENOMEM, or -EAGAIN if it is not ready
+ * by deadline_ns. If building fails, adds the file without a table, so that building is not tried
+ * again.
  */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {
@@ -352,7 +349,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* Look again: finish_job() may just have added this file. */
+	/* finish_job() may just have added this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_has_time(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
@@ -400,8 +397,8 @@ bool unwind_files_busy(const struct unwind_files *files)
 }
 
 /*
- * Identifies the file by its id in the mapping. The file's size is unknown, and is set to -1, so
- * that the file is never taken for one that was opened.
+ * Identifies the file by its id in the mapping. Its size is unknown, and is set to -1, so that the
+ * file is never taken for one that was opened.
  */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err)
@@ -468,8 +465,8 @@ static void note_same_tables(struct unwind_files *files)
 }
 
 /*
- * Creates a new arena unless the newest arena has room for page_cnt pages. Adds spare pages, so
- * that libraries loaded one by one do not each get an arena.
+ * Creates an arena unless the newest has room for page_cnt pages. Adds spare pages, so that
+ * libraries loaded one by one do not each get an arena.
  */
 static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {

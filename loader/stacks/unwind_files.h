@@ -30,8 +30,7 @@ struct unwind_file {
 	uint32_t page_cnt;
 	uint64_t hash;      /* hash of the table */
 	ssize_t same_table; /* index of a file whose pending table is equal; negative if none */
-	/* number of the file in the symbolizer; 0 if it is not registered there */
-	uint32_t symbols;
+	uint32_t symbols;   /* number in the symbolizer; 0 if not registered there */
 };
 
 /* The file whose table is being built, and the user to whom the time is charged. */
@@ -47,7 +46,7 @@ struct table_job {
 
 struct unwind_files {
 	int arenas_fd;
-	int files_fd; /* BPF map of files, for BPF programs that look up mappings in the kernel */
+	int files_fd; /* map of files, for BPF programs that look up mappings in the kernel */
 	size_t published_cnt; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
@@ -71,8 +70,7 @@ struct unwind_files {
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool logged_full;
-	/* number of files without a table, whether or not a message named them */
-	uint32_t without_table_cnt;
+	uint32_t without_table_cnt; /* files without a table, whether or not a message named them */
 
 	uint64_t bytes;
 
@@ -88,10 +86,7 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 		      struct map_updater *map_updater, struct symbolizer *symbolizer, bool wanted);
 void unwind_files_deinit(struct unwind_files *files);
 
-/*
- * Returns the index of the file whose number in the symbolizer is `symbols` (not 0); -ENOENT if
- * there is no such file.
- */
+/* Returns the index of the file with this nonzero number in the symbolizer, or -ENOENT. */
 ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 
 /*
@@ -109,9 +104,8 @@ void unwind_files_poll(struct unwind_files *files);
 bool unwind_files_busy(const struct unwind_files *files);
 
 /*
- * Adds the file of a mapping that could not be opened, unless it was added before. The file gets no
- * table; the reason is logged. err: negative errno of the attempt to open it. Returns the index of
- * the file, or -ENOMEM.
+ * Adds a file that could not be opened, without a table, unless it was added before. Logs the
+ * reason. err: negative errno of opening it. Returns its index, or -ENOMEM.
  */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err);

@@ -86,8 +86,8 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct published_space *s
 	if (!mapping->file.ino)
 		return -ENOENT;
 	/*
-	 * since_ns is set only if the mapping is from a kernel record. The process has then
-	 * probably ended: try the path of the file before /proc.
+	 * since_ns is set if the mapping is from a kernel record. The process has then probably
+	 * ended: try the file's path before /proc.
 	 */
 	fd = mapping->since_ns ? mapped_file_open(mapping, &st) : -ENOENT;
 	if (fd < 0)
@@ -115,9 +115,8 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 
 /*
  * Returns the index of a mapping's file if it is known without opening the file: if the last
- * published list contains the mapping and is still valid, or if the symbolizer has opened the file.
- * Otherwise, returns -ENOENT. A file in the published list may have been modified since, but is
- * still the same file.
+ * published list contains the mapping and is still valid, or if the symbolizer has opened it; else
+ * -ENOENT. A file in the published list may have been modified since, but is still the same.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
@@ -302,9 +301,9 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 }
 
 /*
- * Passes the list to the BPF programs if it has changed. Passing an unchanged list would empty the
- * caches of the BPF programs. The list of an ended process is only added to the history, since no
- * BPF program walks stacks of this process any more.
+ * Passes the list to the BPF programs if it has changed. An unchanged list would empty their
+ * caches. The list of an ended process is only added to the history, since its stacks are no longer
+ * walked.
  */
 static int publish_change(struct unwind_spaces *spaces, struct published_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
@@ -326,7 +325,7 @@ static int publish_change(struct unwind_spaces *spaces, struct published_space *
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->published = *subject;
-	/* The caller owns `permanent` and `space`: do not keep these pointers. */
+	/* The caller owns `permanent` and `space`: do not keep them. */
 	space->published.permanent = NULL;
 	space->published.space = NULL;
 	space->generation = spaces->generation;

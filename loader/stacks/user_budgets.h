@@ -59,7 +59,7 @@ bool user_budgets_has_time(struct user_budgets *budgets, uid_t uid, uint64_t now
  */
 void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
-/* True at the first call for each user and kind of work: the caller logs its message only then. */
+/* True at the first call for each user and kind of work: log only then. */
 bool user_budgets_should_log(struct user_budgets *budgets, uid_t uid, enum budget_work work);
 
 #endif

@@ -58,9 +58,8 @@ int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject 
 void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
 /*
- * Drops mappings for which neither walker_spaces_add() nor walker_spaces_find() was called since
- * the last call of this function, so that the helper closes their files. Dropped mappings are sent
- * again when needed.
+ * Drops mappings that were neither added nor found since the last call, so that the helper closes
+ * their files. They are sent again when needed.
  */
 void walker_spaces_drop_unused(struct walker_spaces *spaces);
 

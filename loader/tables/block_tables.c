@@ -50,7 +50,7 @@ int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_gr
 
 /*
  * Makes the BPF programs report that the first table may be filling up once the blocks stored in it
- * reach half of its size. held: number of blocks in the table now.
+ * reach half of its size. held: number of blocks in it now.
  */
 static void watch_from(struct block_tables *tables, uint64_t held)
 {
@@ -109,9 +109,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (!tables->watch || tables->watch->stored < tables->watch->limit)
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
-	/*
-	 * Most blocks stored in the first table are already freed, so the table is not filling up.
-	 */
+	/* Most blocks stored in the table are freed already: it is not filling up. */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);
 		return;

@@ -18,7 +18,7 @@ struct block_tables {
 	int first_fd;
 	int second_fd;  /* second table; -1 if there is none */
 	int outer_fd;   /* map of maps in which the BPF programs find the second table */
-	uint32_t first; /* maximum number of blocks in the first table */
+	uint32_t first; /* maximum blocks in the first table */
 	uint32_t second;
 	volatile struct memleak_block_watch *watch; /* counts blocks put into the first table; NULL
 						       if no second table can be created, or after
@@ -33,10 +33,7 @@ struct block_tables {
 int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_grow, bool on_demand,
 			 struct memleak_config *config);
 
-/*
- * Looks up the first table, and the map of maps for the second table. Call after load. Returns 0 or
- * -ENOENT.
- */
+/* Looks up the first table and the map of maps. Call after load. Returns 0 or -ENOENT. */
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object);
 
 /*

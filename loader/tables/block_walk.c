@@ -14,10 +14,7 @@
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
-/*
- * True if the report includes a block that was allocated at birth_ns: compares its age with
- * --older, and its time with the baseline.
- */
+/* True if the report includes a block allocated at birth_ns, by --older and the baseline. */
 static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns)
 {
@@ -83,8 +80,7 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 }
 
 /*
- * If a proof follows, adds the block to the list of heap blocks for it. A proof needs all blocks of
- * a process, even those that it does not judge.
+ * Keeps the block if a proof follows. A proof needs all blocks, even those that it does not judge.
  */
 static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
 			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,
@@ -140,9 +136,8 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 }
 
 /*
- * Finds the owner of a kernel site: the only process that has allocated there, or else a process
- * that has allocated more than half of the site's blocks. The name of a process can only be read
- * while the process runs.
+ * Finds the owner of a kernel site: the only process that has allocated there, or else one that has
+ * allocated more than half of the blocks. Names can only be read while processes run.
  */
 static void find_owner(struct site_entry *entry)
 {
@@ -271,8 +266,8 @@ struct sampling block_walk_sampling(const struct options *opts)
 }
 
 /*
- * True if sites must count their blocks by time of allocation. This takes memory for each site, and
- * is needed only for HTML pages, which can also be made from recordings.
+ * True if sites must count blocks by time of allocation, which takes memory. Only HTML pages need
+ * this; they can also be made from recordings.
  */
 static bool wants_births(const struct options *opts)
 {

@@ -23,8 +23,7 @@ struct block_owner {
 };
 
 /*
- * Finds the process of an image and fills in ret. Returns false if the source does not trace this
- * image; its blocks are then left out.
+ * Fills in ret. Returns false if the source does not trace the image; its blocks are then left out.
  */
 typedef bool block_owner_fn(void *arg, uint32_t image, struct block_owner *ret);
 
@@ -39,19 +38,13 @@ struct block_walker {
 	/* Sampling that replaces the sampling in opts; mode is 0 if opts apply. */
 	struct sampling sampling;
 	uint64_t start_ns;
-	/* blocks allocated before this time are left out; 0 if there is no baseline */
-	uint64_t baseline_ns;
-	uint64_t t0_ns; /* time of the last snapshot */
-	/* t0_ns at the last call of block_walker_reported(); 0 if it was never called */
-	uint64_t last_t0_ns;
+	uint64_t baseline_ns; /* older blocks are left out; 0 if there is no baseline */
+	uint64_t t0_ns;       /* time of the last snapshot */
+	uint64_t last_t0_ns;  /* t0_ns at the last block_walker_reported(); 0 if there was none */
 	/* times of earlier snapshots, if blocks are counted by time of allocation */
 	struct moments earlier;
-	/* true to sum up also blocks that are left out because of their age */
-	bool sums_left_out;
-	/*
-	 * if not 0, heap blocks are kept for a proof, which judges the blocks allocated before this
-	 * time
-	 */
+	bool sums_left_out; /* true to also sum up blocks left out because of their age */
+	/* if not 0, keep heap blocks for a proof, which judges blocks allocated before this time */
 	uint64_t heaps_before_ns;
 	bool any_age; /* true to count blocks of any age regardless of -o, without listing blocks */
 };
@@ -62,8 +55,8 @@ struct block_walk {
 	uint64_t t0_ns;
 	struct sampling sampling;
 	/*
-	 * blocks to be listed in the snapshot (only with -a or --by thread). Until
-	 * block_walk_end(), the field `site` of each block is the address of its struct site_entry
+	 * blocks to list (only with -a or --by thread). Until block_walk_end(), their field `site`
+	 * is the address of a struct site_entry
 	 */
 	struct block *blocks;
 	size_t block_cnt;
@@ -81,20 +74,17 @@ void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
 /*
- * Call after a snapshot was reported. snap: this snapshot, or the snapshot of user and kernel
- * memory into which it was merged.
+ * Call after a report. snap: the reported snapshot, or the snapshot of user and kernel memory into
+ * which it was merged.
  */
 void block_walker_reported(struct block_walker *walker, const struct snapshot *snap);
 /*
- * True if block_walk_inherit() would add a block with this owner and time of allocation to the
- * sums, or to the blocks for a proof.
+ * True if block_walk_inherit() would count a block with this owner and birth time, or keep it for a
+ * proof.
  */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);
-/*
- * Adds a block that an image has inherited. entry: the site of the block in this image. Returns 0
- * or -ENOMEM.
- */
+/* Adds an inherited block. entry: its site in the image that inherits it. Returns 0 or -ENOMEM. */
 int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 		       struct site_entry *entry, const struct block *block, uint64_t birth_ns);
 /*
@@ -103,8 +93,8 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
  */
 int block_walk_fill(struct block_walk *walk, struct snapshot *snap);
 /*
- * Ends a snapshot, which then owns all that it points to. err: the first error since the snapshot
- * was begun, or 0. Returns 0, this error or -ENOMEM; on failure, walk and snapshot are emptied.
+ * Ends a snapshot, which then owns all that it points to. err: the first error so far, or 0.
+ * Returns 0, this error or -ENOMEM; on failure, walk and snapshot are emptied.
  */
 int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap);
 

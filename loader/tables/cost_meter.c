@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Estimates the cost of a call to a probed function from the run times that the kernel measures for
- * BPF programs.
- */
+/* Estimates the cost of a call from the kernel's run times of BPF programs. */
 #include "loader/tables/cost_meter.h"
 
 #include <bpf/bpf.h>
 #include <unistd.h>
 
-/* Minimum number of calls for an estimate of the cost of a call */
+/* Minimum calls for an estimate of the cost of a call */
 #define LEAST_CALLS 100
 
 /*
- * Maximum number of periods in which calls are timed; a period lasts from one report to the next.
- * More than one, because most stacks in the first period are new and slow to walk.
+ * Maximum periods between reports in which calls are timed. More than one, because most stacks in
+ * the first period are new and slow to walk.
  */
 #define WINDOWS_MAX 2
 

@@ -17,15 +17,14 @@
  */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* number of runs of BPF programs that were started by a trap */
+	uint64_t runs;  /* number of BPF program runs started by a trap */
 	uint64_t calls; /* number of calls since tracing began */
 };
 
 struct cost_meter {
-	uint64_t trap_ns; /* CPU time of one trap; 0 if unknown */
-	int stats_fd;     /* the kernel times BPF programs while this descriptor is open */
-	/* number of periods (from one report to the next) in which calls were timed */
-	unsigned int windows;
+	uint64_t trap_ns;     /* CPU time of one trap; 0 if unknown */
+	int stats_fd;         /* the kernel times BPF programs while this descriptor is open */
+	unsigned int windows; /* number of periods between reports in which calls were timed */
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
 	/*

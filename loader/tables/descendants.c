@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Reads the BPF tables of blocks that were freed, but of which forked children may still have
- * copies.
- */
+/* Reads the tables of freed blocks of which forked children may still have copies. */
 #include "loader/tables/descendants.h"
 
 #include <bpf/bpf.h>
@@ -14,15 +11,9 @@
 
 /* Maximum delay before the record of a fork arrives, in nanoseconds */
 #define RECORD_DELAY_NS 1000000000ULL
-/*
- * Divisor for the size of a table of freed blocks. Used if the kernel preallocates the entries of
- * the table.
- */
+/* Divisor for the size of a table of freed blocks if the kernel preallocates its entries. */
 #define ALLOCS_AT_ONCE 8
-/*
- * Maximum number of entries of a table of freed blocks. Limited because each possible entry takes
- * memory as soon as the table is created.
- */
+/* Maximum entries of a table of freed blocks: each takes memory as soon as the table is created. */
 #define FREED_MOST (1U << 22)
 
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand)

@@ -23,7 +23,7 @@ struct descendants {
 
 /* Sets the sizes of the tables; called before load. on_demand: see tracker_prepare(). */
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand);
-/* Looks up the maps and the program of this part. Call after load. Returns 0 or -ENOENT. */
+/* Call after load. Returns 0 or -ENOENT. */
 int descendants_init(struct descendants *descendants, const struct bpf_object *object);
 void descendants_deinit(struct descendants *descendants);
 
@@ -34,8 +34,8 @@ void descendants_deinit(struct descendants *descendants);
 int descendants_read(struct descendants *descendants, struct recent_blocks *recent);
 
 /*
- * Releases ended images: after this, the BPF programs no longer record frees of blocks that only
- * these images may have inherited.
+ * Releases ended images: the BPF programs stop recording frees of blocks that only they may have
+ * inherited.
  */
 void descendants_forget(struct descendants *descendants, const struct image_set *images);
 

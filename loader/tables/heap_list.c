@@ -28,7 +28,7 @@ static struct heap *find_heap(struct heap_list *list, const struct process *proc
 	return &list->heaps[at - 1];
 }
 
-/* Gives a site a number in this list, unless it has one. Returns 0 or -ENOMEM. */
+/* Numbers a site in this list, unless it has a number. Returns 0 or -ENOMEM. */
 static int number_entry(struct heap_list *list, struct site_entry *entry)
 {
 	if (entry->number < list->entry_cnt && list->entries[entry->number] == entry)

@@ -18,9 +18,7 @@ struct heap_list {
 	size_t entry_cap;
 };
 
-/*
- * Adds a block of a process. is_judged: true if the proof judges this block. Returns 0 or -ENOMEM.
- */
+/* Adds a block. is_judged: the proof judges this block. Returns 0 or -ENOMEM. */
 int heap_list_add(struct heap_list *list, const struct process *process, struct site_entry *entry,
 		  const struct block *block, bool is_judged);
 

@@ -187,9 +187,8 @@ struct sharing {
 };
 
 /*
- * Passes the block to all descendants of an image that have a copy of it. A descendant has a copy
- * if it was forked while its parent had the block, and if it has not freed the copy since. The
- * image itself had the block from since_ns to until_ns.
+ * Passes the block to all descendants that were forked while their parents had it and that have not
+ * freed it since. The image itself had the block from since_ns to until_ns.
  */
 static int share_with_descendants(const struct sharing *sharing, uint32_t image, uint64_t since_ns,
 				  uint64_t until_ns)

@@ -59,8 +59,7 @@ struct inheritance {
 
 typedef bool living_fn(void *arg, uint32_t image);
 /*
- * Called once for each pair of a descendant and a block that it has inherited. Returns 0, or an
- * error that ends the walk.
+ * Called for each block that a descendant has inherited. Returns 0, or an error that ends the walk.
  */
 typedef int share_fn(void *arg, uint32_t descendant, const struct inherited_block *block);
 
@@ -77,7 +76,7 @@ int inheritance_fork(struct inheritance *inheritance, uint32_t parent, uint32_t 
 
 /*
  * Finds the images with living descendants, and drops forks whose child and its descendants have
- * all ended. living: returns true if an image is alive.
+ * all ended.
  */
 int inheritance_update(struct inheritance *inheritance, living_fn *living, void *arg);
 

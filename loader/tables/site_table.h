@@ -34,8 +34,7 @@ struct site_entry {
 	uint64_t resolved_stack; /* hash of the stack with resolved frames */
 	uint64_t resolved_id;    /* id of the site that has resolved_stack as its stack */
 	/*
-	 * the entry whose sums include the sums of this entry: that of the site resolved_id. NULL
-	 * if this site is itself the site resolved_id
+	 * entry of resolved_id, whose sums include those of this entry; NULL if that is this entry
 	 */
 	struct site_entry *joined;
 	struct memleak_origin origin; /* origin of a kernel site, as of the last walk */
@@ -43,7 +42,7 @@ struct site_entry {
 	char owner_comm[MEMLEAK_COMM_SIZE];
 
 	/* Sums of the walk: */
-	/* number of the walk that made the sums; in later walks, these sums count as 0 */
+	/* walk that made the sums; in later walks, these sums count as 0 */
 	uint64_t walk;
 	uint64_t bytes;
 	uint64_t count;
@@ -56,22 +55,21 @@ struct site_entry {
 	struct block largest;
 	struct ages ages;
 	/*
-	 * Numbers of blocks by time of allocation. A time is given as the number of earlier
-	 * snapshots made before the allocation. NULL if blocks are not counted in this way.
+	 * Numbers of blocks by the number of snapshots made before their allocation; NULL if not
+	 * counted.
 	 */
 	struct ages *births;
 	uint32_t kept[AGE_CLASS_CNT];
 	/* used to find the pid that allocated more than half of a kernel site's blocks */
 	struct majority owners;
-	size_t index; /* index in the snapshot being made */
-	/* number of the site in the heap_list of the walk, if the list has this site */
-	uint32_t number;
+	size_t index;    /* index in the snapshot being made */
+	uint32_t number; /* number in the walk's heap_list, if the list has this site */
 };
 
 struct site_table {
 	struct hash_map entries; /* values are struct site_entry */
 	uint64_t walk;
-	bool has_births; /* true if entries count blocks by time of allocation, in `births` */
+	bool has_births; /* true if entries have `births` */
 };
 
 void site_table_deinit(struct site_table *table);
@@ -86,9 +84,9 @@ void site_table_begin(struct site_table *table);
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
- * Adds one block, which was allocated at birth_ns. `moment`: number of earlier snapshots that were
- * made before birth_ns. last_age_ns: age of the block in the previous snapshot; AGE_UNKNOWN if the
- * block was not in that snapshot.
+ * Adds one block, which was allocated at birth_ns. `moment`: number of earlier snapshots made
+ * before birth_ns. last_age_ns: age of the block in the previous snapshot; AGE_UNKNOWN if it was
+ * not in that snapshot.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 		    size_t moment, uint64_t last_age_ns);

@@ -11,10 +11,7 @@
 #include "base/bisect.h"
 #include "loader/tables/table_walk.h"
 
-/*
- * Maximum total size of evicted stacks in bytes. Evicted stacks stay in memory even if they are
- * never needed again.
- */
+/* Maximum total size of evicted stacks in bytes; they are kept even if never needed again. */
 #define EVICTED_BYTES_MAX (256U << 20)
 
 static size_t bytes_of(size_t frame_cnt)
@@ -40,8 +37,8 @@ static void watch_again(struct stack_table *table, uint64_t moved)
 
 	table->watch->limit = stored + room - room / 4;
 	/*
-	 * If the eviction has freed few entries, prevent the BPF programs from requesting another
-	 * one at once: the next eviction is made after the next snapshot.
+	 * If the eviction has freed few entries, do not let the BPF programs request another at
+	 * once: the next one is made after the next snapshot.
 	 */
 	table->watch->is_sent = room < table->size / 8;
 }
@@ -125,9 +122,8 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	/* sites with blocks in the recent-block cache: their totals may lack these blocks */
-	struct numbers recent;
-	struct numbers live; /* stacks with outstanding blocks */
+	struct numbers recent; /* sites with recent blocks, which their totals may lack */
+	struct numbers live;   /* stacks with outstanding blocks */
 	uint64_t moved;
 };
 

@@ -85,10 +85,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	struct table_sizes sizes;
 	int err;
 
-	/*
-	 * If both user and kernel memory are traced, each has its own tables and gets half of the
-	 * memory.
-	 */
+	/* User and kernel memory have separate tables: each gets half of the memory. */
 	if (opts->kernel && options_trace_processes(opts))
 		memory /= 2;
 	sizes = table_sizes_choose(opts, memory, stack_depth, on_demand);

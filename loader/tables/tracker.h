@@ -46,9 +46,9 @@ struct tracker {
 			const struct memleak_block *block);
 	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
-	 * True if events that this BPF program misses are not counted as lost. Either it is the
-	 * second program of a pair (only misses of the first one are counted), or the loader itself
-	 * finds the changes that the program misses.
+	 * True if events that this BPF program misses are not counted as lost: it is the second of
+	 * a pair (only misses of the first are counted), or the loader itself finds the missed
+	 * changes.
 	 */
 	bool (*may_miss)(const struct bpf_program *prog);
 	/* number of events that no BPF program handled, up to the last report */
@@ -63,28 +63,19 @@ struct tracker {
 	int summaries_fd;
 	struct recent_blocks recent;
 	/*
-	 * describes the walk in progress to the BPF programs, in memory shared with them; NULL if
-	 * blocks are never reallocated
+	 * describes the walk in progress to the BPF programs (shared memory); NULL if blocks are
+	 * never reallocated
 	 */
 	volatile struct memleak_reading *reading;
-	/*
-	 * Walks of the tables and sets of pictures are numbered in one sequence; this is the latest
-	 * number.
-	 */
-	uint32_t reading_number;
-	/*
-	 * number of the current set of pictures (copies of processes' memory); 0 if there is none
-	 */
+	uint32_t reading_number; /* latest number given to a walk or to a set of pictures */
+	/* number of the current pictures (copies of processes' memory); 0 if there are none */
 	uint32_t picture_number;
 	struct quotas quotas;
 	struct stack_table stacks;
 	uint64_t purged_bytes; /* total bytes of the blocks deleted because their image has ended */
 
 	struct stats stats; /* statistics as of the last snapshot */
-	/*
-	 * number of times that the loader resolved a stack that the BPF programs had not resolved
-	 */
-	uint64_t resolved;
+	uint64_t resolved;  /* times that the loader, not the BPF programs, resolved a stack */
 };
 
 /*

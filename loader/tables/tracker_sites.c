@@ -170,8 +170,8 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 		return 0;
 	found = look_up_site(tracker, entry);
 	/*
-	 * If the kernel table does not have this site, copy the stack from the site that stack_of
-	 * names, which may itself copy the stack of another site.
+	 * If the kernel table lacks this site, its stack comes from the site stack_of, which may
+	 * itself copy the stack of another site.
 	 */
 	while (!found && source->stack_of) {
 		source = site_table_get(&tracker->walker.sites, source->stack_of);
@@ -232,8 +232,8 @@ uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t 
 }
 
 /*
- * Finds the site that has the resolved stack of `entry`, or creates it, and stores it in
- * entry->joined. Returns 0 or -ENOMEM.
+ * Sets entry->joined to the site of the resolved stack, creating it if needed. Returns 0 or
+ * -ENOMEM.
  */
 static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 {

@@ -145,9 +145,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if realloc() stored the block again during this walk, and the walk must skip it: either the
- * walk had already visited the block, or the BPF program has handed it over and take_handed() adds
- * it.
+ * True if realloc() stored the block again during this walk, which must skip it: it had already
+ * visited the block, or take_handed() adds it.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
@@ -156,10 +155,7 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
-/*
- * True if the block was moved after the pictures (copies) of memory were taken, but before this
- * walk.
- */
+/* True if the block was moved after the pictures (copies) of memory, but before this walk. */
 static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	uint32_t number = walk->tracker->picture_number;
@@ -182,10 +178,7 @@ static int take_handed(struct tracker_walk *walk)
 		const volatile struct memleak_handed *handed = &reading->handed[i];
 		struct memleak_handed copy;
 
-		/*
-		 * Skip an incomplete entry: the BPF program may have been interrupted while writing
-		 * it.
-		 */
+		/* Skip an incomplete entry: the BPF program may have been interrupted. */
 		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
 		    walk->tracker->reading_number)
 			continue;

@@ -46,9 +46,8 @@ int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner,
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);
 /*
- * Ends a snapshot, which then owns all that it points to. err: the first error since the snapshot
- * was begun, or 0. Returns 0, this error or another negative errno; on failure, walk and snapshot
- * are emptied.
+ * Ends a snapshot, which then owns all that it points to. err: the first error so far, or 0.
+ * Returns 0 or a negative errno; on failure, walk and snapshot are emptied.
  */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 

@@ -19,15 +19,12 @@
 /* Minimum number of digits of a container id on the command line. */
 #define ID_BYTES_MIN 12
 #define HIERARCHIES_MAX 32
-/* Maximum number of matching cgroups that an error message lists. */
+/* Maximum matching cgroups that an error message lists. */
 #define NAMED_MAX 8
 
 struct hierarchy {
 	char *mount;
-	/*
-	 * controller that identifies the hierarchy; "" if it has no known controller; NULL for
-	 * version 2
-	 */
+	/* a controller of the hierarchy; "" if none is known; NULL for version 2 */
 	char *controller;
 };
 
@@ -149,8 +146,8 @@ static int find_inside(const struct hierarchy *hierarchy, const char *name,
 }
 
 /*
- * True if the directory is the cgroup of the container with this id. The cgroup of conmon, which
- * monitors the container, also has the id in its name and is excluded.
+ * True if the directory is the cgroup of the container with this id. Excludes the cgroup of conmon,
+ * its monitor, which also has the id in its name.
  */
 static bool has_container(const char *directory, const char *id)
 {
@@ -219,8 +216,8 @@ typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct 
 
 /*
  * Searches the hierarchies in order until find() returns 0 or -ENOTUNIQ. If it never does, returns
- * the first error that is neither -ENOENT nor -ENOTSUP (hierarchy without a controller), or -ENOENT
- * if there was no such error.
+ * the first error other than -ENOENT and -ENOTSUP (hierarchy without a controller), or -ENOENT if
+ * there was none.
  */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)

@@ -288,8 +288,8 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 }
 
 /*
- * Lets the process run to the hook call that follows the loading of all libraries. Skips the
- * earlier hook call, which precedes the loading.
+ * Lets the process run to the hook call after the loading of all libraries. Skips the call before
+ * the loading.
  */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
@@ -308,8 +308,8 @@ static int hold_before_constructors(struct child *child)
 	process_auxv(child->pid, AT_BASE, &base);
 	loader = base;
 	/*
-	 * Without AT_BASE, the program is static, or it is the dynamic loader itself: look for the
-	 * hook in the program file.
+	 * Without AT_BASE, the program is static or the dynamic loader itself: look for the hook in
+	 * its file.
 	 */
 	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
 		return 0;

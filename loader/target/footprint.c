@@ -12,11 +12,11 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Maximum number of entries of /proc/PID/fd that are counted. */
+/* Maximum entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
-/* Maximum number of threads of a process whose children are counted. */
+/* Maximum threads of a process whose children are counted. */
 #define THREADS_MAX 1024
-/* Maximum number of children of a thread whose state is read. Further children count as living. */
+/* Maximum children of a thread whose state is read. Further children count as living. */
 #define STATES_MAX 4096
 
 static uint64_t status_bytes(const char *status, const char *field)
@@ -39,10 +39,7 @@ static uint64_t count_entries(const char *path)
 	return cnt > 2 ? cnt - 2 : 0; /* subtracts "." and ".." */
 }
 
-/*
- * Returns the number of open descriptors. Since Linux 6.2, stat() reports it as the size of
- * /proc/PID/fd; on older kernels, counts the entries.
- */
+/* Counts open descriptors. Since Linux 6.2, their number is the size of /proc/PID/fd. */
 static uint64_t count_descriptors(pid_t pid)
 {
 	char path[32];
@@ -83,7 +80,7 @@ static void count_children(const char *path, bool (*is_counted)(const void *arg,
 	fclose(file);
 }
 
-/* /proc lists children separately for each thread: those that this thread has forked. */
+/* /proc lists children separately for each thread: those that it has forked. */
 void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
 			     const void *arg, struct footprint *ret)
 {
@@ -104,8 +101,7 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 }
 
 /*
- * True if a helper of memleak has stopped the process to search its memory: the tracer is then a
- * child of memleak.
+ * True if memleak has stopped the process to search its memory: the tracer is then memleak's child.
  */
 static bool is_traced_by_memleak(const char *status)
 {

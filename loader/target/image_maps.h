@@ -14,9 +14,9 @@
 #include "base/proc_maps.h"
 
 /*
- * Maximum number of mappings in a list. Limits memory if a process creates and removes code all the
- * time. In a full list, the oldest mapping that has no file and no name such as [vdso] is dropped.
- * If there is none, the new mapping is rejected.
+ * Maximum mappings in a list. Limits memory if a process creates and removes code all the time. In
+ * a full list, the oldest mapping that has no file and no name such as [vdso] is dropped; without
+ * one, the new mapping is rejected.
  */
 #define IMAGE_MAPS_MAX 2048
 
@@ -31,9 +31,9 @@ struct image_maps *image_maps__share(struct image_maps *maps);
 void image_maps__free(struct image_maps *maps);
 
 /*
- * Adds a mapping, and removes those parts of older mappings that the new one overlaps. `path` need
- * not end with NUL; path_len is its length. If the list is shared, it is copied first, and *maps is
- * set to the copy. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
+ * Adds a mapping, and removes the parts of older mappings that it overlaps. `path` need not end
+ * with NUL; path_len is its length. If the list is shared, it is copied first, and *maps is set to
+ * the copy. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
  */
 int image_maps__add(struct image_maps **maps, const struct mapping *mapping, const char *path,
 		    size_t path_len);

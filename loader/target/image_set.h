@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of exec images, each identified by its number. */
+/* A set of exec image numbers. */
 #ifndef LOADER_TARGET_IMAGE_SET_H
 #define LOADER_TARGET_IMAGE_SET_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct image_set {
-	uint32_t *items; /* numbers of the images, in ascending order */
+	uint32_t *items; /* ascending */
 	size_t cnt;
 	size_t cap;
 };

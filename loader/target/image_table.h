@@ -17,9 +17,7 @@
 
 #include "loader/target/map_record.h"
 
-/*
- * Maximum number of ended images kept. A process that was forked and then ran exec has two images.
- */
+/* Maximum ended images kept. A process that was forked and then ran exec has two images. */
 #define IMAGES_ENDED_MAX 8192
 
 #define IMAGE_BUCKETS 4096
@@ -32,23 +30,18 @@ struct image;
 TAILQ_HEAD(image_queue, image);
 
 struct image_table {
-	/* hash table by pid; in each bucket, newest image first */
-	struct image *buckets[IMAGE_BUCKETS];
-	struct image_queue ended; /* ended images, oldest first */
+	struct image *buckets[IMAGE_BUCKETS]; /* hashed by pid; newest image first */
+	struct image_queue ended;             /* ended images, oldest first */
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;
-	/* number of lost records, plus number of images and mappings that found no room */
-	uint64_t lost;
+	uint64_t lost; /* number of lost records, and of images and mappings without room */
 };
 
 void image_table_init(struct image_table *table, size_t bytes_max);
 void image_table_deinit(struct image_table *table);
 
-/*
- * Applies one record. mapped_ns: time of the record (CLOCK_REALTIME), which is stored if the record
- * is about a mapping.
- */
+/* Applies one record. mapped_ns: time of the record (CLOCK_REALTIME), stored only for mappings. */
 void image_table_apply(struct image_table *table, const struct map_record *record,
 		       int64_t mapped_ns);
 

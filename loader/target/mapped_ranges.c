@@ -14,7 +14,7 @@ struct taken {
 	pid_t tid;
 	uint64_t addr;
 	uint64_t len;
-	bool copied; /* true if the pieces were copied, so that the list still contains them */
+	bool copied; /* true if the list still contains the pieces */
 	/*
 	 * `rest_before`: the first piece is the end of a longer range, whose beginning stayed in
 	 * the list. `rest_behind`: the last piece is the beginning of a longer range, whose end
@@ -74,8 +74,8 @@ static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 }
 
 /*
- * Ensures that the array has at least `more` unused elements both before and behind the items.
- * Returns 0 or -ENOMEM.
+ * Ensures that at least `more` elements are unused before and behind the items. Returns 0 or
+ * -ENOMEM.
  */
 static int reserve(struct ranges *ranges, size_t more)
 {
@@ -96,9 +96,8 @@ static int reserve(struct ranges *ranges, size_t more)
 }
 
 /*
- * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves either the items before
- * the replaced ones or those behind them, whichever are fewer. The caller must have reserved
- * memory.
+ * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves the items before or
+ * behind them, whichever are fewer. The caller must have reserved memory.
  */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
@@ -135,10 +134,7 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/*
- * Searches from index `at` for the first range that starts at or after `end`, and returns its
- * index.
- */
+/* Returns the index, at least `at`, of the first range that starts at or after `end`. */
 static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
 	while (at < ranges->cnt && ranges->items[at].start < end)
@@ -287,8 +283,7 @@ static bool same_block(const struct range *a, const struct range *b)
 }
 
 /*
- * Puts a taken piece back into the list, and merges it with adjacent parts of the same range that
- * were not taken.
+ * Puts a taken piece back, and merges it with adjacent parts of the same range that were not taken.
  */
 static int put_back(struct ranges *ranges, const struct taken *taken, size_t i)
 {
@@ -361,9 +356,9 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Finds the parts of a range that are still mapped, and appends these parts to the new list `left`.
- * goes_on: result of range_goes_on() for the previous range and this range. *at: index of the first
- * mapping that may overlap the range.
+ * Appends the parts of a range that are still mapped to the new list `left`. goes_on: result of
+ * range_goes_on() for the previous range and this range. *at: index of the first mapping that may
+ * overlap the range.
  */
 static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
 			    const struct proc_maps *maps, size_t *at)

@@ -24,7 +24,7 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end; /* end of the memory that the program requested, not rounded up to pages */
+	uint64_t end; /* end as the program requested it, not rounded up to pages */
 	uint64_t site;
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* original size of the whole mapping */
@@ -43,8 +43,8 @@ struct ranges {
 	struct range *items;
 	size_t cnt;
 	/*
-	 * Number of unused elements of the array before and behind the items. There is room at both
-	 * ends because the kernel places mappings downwards, so most new items are added in front.
+	 * Unused elements before and behind the items. The kernel places mappings downwards, so
+	 * most items are added in front.
 	 */
 	size_t before;
 	size_t behind;
@@ -63,15 +63,11 @@ void ranges_deinit(struct ranges *ranges);
 /* Returns the current kind of memory of the range. */
 uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 
-/*
- * True if range `b` directly follows range `a` in the same mapping, and they have different kinds
- * of memory.
- */
+/* True if `b` directly follows `a` in the same mapping, and they have different kinds of memory. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
 /*
- * All parts of one mapping that have the same kind. A mapping is the memory that one call has
- * mapped; its parts may have several kinds.
+ * All parts of one mapping that have the same kind. A mapping is the memory that one call mapped.
  */
 struct range_block {
 	const struct range *range; /* the first part of the mapping, which may have another kind */
@@ -80,10 +76,7 @@ struct range_block {
 	uint64_t bytes;
 };
 
-/*
- * Calls visit() for the blocks of all mappings, until visit() returns non-zero. In each mapping,
- * all parts of the same kind form one block.
- */
+/* Calls visit() for the blocks of all mappings, until visit() returns non-zero. */
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
 
@@ -103,42 +96,32 @@ int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*
  * Takes the ranges in [addr, addr + len) out of the list, or copies them if `copy` is set. The
- * pieces are stored under `tid` until ranges_forget(), ranges_untake(), ranges_move() or the next
- * ranges_take() is called for this thread.
+ * pieces are stored until ranges_forget(), ranges_untake(), ranges_move() or ranges_take() is
+ * called for this thread.
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
-/*
- * Deletes the pieces that ranges_take() stored for this thread. Call it when the thread's system
- * call has succeeded.
- */
+/* Deletes the thread's taken pieces after its system call has succeeded. */
 void ranges_forget(struct ranges *ranges, pid_t tid);
 
-/*
- * Puts the pieces that ranges_take() stored for this thread back into the list. Call it when the
- * thread's system call has failed.
- */
+/* Puts the thread's taken pieces back into the list after its system call has failed. */
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*
- * Drops the parts of tracked ranges in [addr, addr + len), and puts the thread's taken pieces
- * there. len: new total length of the pieces; if it has grown, only the last piece grows. now_ns:
- * time of the move.
+ * Drops what the list has in [addr, addr + len), and puts the thread's taken pieces there. len: new
+ * total length of the pieces; if it has grown, only the last piece grows. now_ns: time of the move.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 
 /*
- * Drops ranges (or parts of ranges) that are no longer anonymous memory of the process, and finds
- * the parts of reserved ranges that are in use. as_of_ns: time when memleak began to read maps from
- * /proc. Changes only ranges whose placed_ns is before as_of_ns. All records until as_of_ns must
- * have been applied.
+ * Drops ranges (or parts) that are no longer anonymous memory of the process, and finds the parts
+ * of reserved ranges that are in use. as_of_ns: time when memleak began to read maps from /proc.
+ * Changes only ranges whose placed_ns is before as_of_ns. All records until as_of_ns must have been
+ * applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 
-/*
- * Replaces all ranges by copies of the ranges of the process's parent, after a fork. image: image
- * of the parent.
- */
+/* Replaces all ranges by copies of the parent's ranges after a fork. image: image of the parent. */
 int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image);
 
 /* Drops all ranges: exec has unmapped them. */

@@ -13,8 +13,8 @@
 #include "loader/target/cgroups.h"
 
 /*
- * Reads a number from a file: the first number if `name` is NULL, else the number in the line that
- * begins with `name`. Returns false if there is no such number.
+ * Reads a number from a file: the first if `name` is NULL, else the number in the line that begins
+ * with `name`. Returns false if there is none.
  */
 static bool read_number(const char *directory, const char *file, const char *name, uint64_t *ret)
 {
@@ -37,7 +37,7 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 {
 	uint64_t limit, used = 0, cache = 0, left;
 
-	/* If there is no limit, memory.max contains "max", so read_number() finds no number. */
+	/* Without a limit, memory.max contains "max", which is no number. */
 	if (!read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes", NULL,
 			 &limit) ||
 	    limit >= ret->machine)
@@ -76,8 +76,8 @@ struct memory_limit memory_limit_of(pid_t pid)
 		return limit;
 	}
 	/*
-	 * Go up to the root of the hierarchy: each ancestor may have a lower limit. In a container,
-	 * the path itself may not exist below the mount point, but ancestors may.
+	 * Go up to the root: each ancestor may have a lower limit. In a container, the path itself
+	 * may not exist below the mount point, but ancestors may.
 	 */
 	root = strlen(mount);
 	while (strlen(path) >= root) {

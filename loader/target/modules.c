@@ -25,7 +25,7 @@
 #include "loader/target/arch.h"
 #include "prober/prober.h"
 
-/* Maximum number of libraries read, since a hostile process may have an endless list. */
+/* Maximum libraries read, since a hostile process may have an endless list. */
 #define MAX_LINK_MAPS 16384
 #define MAX_PHDRS 512
 #define MAX_DYNAMIC 4096
@@ -36,9 +36,7 @@ struct reader {
 	const struct proc_maps *maps;
 	struct module_list *list;
 	uint64_t patience_ns; /* maximum total time of all reads */
-	/*
-	 * The piece of memory that was read last. It often contains the data that is needed next.
-	 */
+	/* piece of memory read last; it often contains the data needed next */
 	uint64_t piece_addr;
 	size_t piece_len;
 	uint8_t piece[PROBER_MEMORY_MAX];
@@ -241,9 +239,9 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Records that a file could not be opened: sets `no_files` if descriptors ran out and `is_locked`
- * if the memory map stays locked; for other errors, stores the path and the error of the first such
- * file. Ignores mappings that are gone, files that are not regular, and lack of memory.
+ * Sets `no_files` if descriptors ran out, `is_locked` if the memory map stays locked; for other
+ * errors, stores the first file's path and error. Ignores mappings that are gone, files that are
+ * not regular, and lack of memory.
  */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {

@@ -38,9 +38,8 @@ struct module_list {
 	 * never unloaded.
 	 */
 	size_t permanent_cnt;
-	/* true if files are missing from the list because memleak ran out of descriptors */
-	bool no_files;
-	char *unread; /* path of the first unreadable file; NULL if there is none */
+	bool no_files; /* true if files are missing because descriptors ran out */
+	char *unread;  /* path of the first unreadable file; NULL if there is none */
 	/*
 	 * Reason why the file `unread` is unreadable, as a negative errno; -EREMOTE if a process
 	 * serves the file (FUSE).
@@ -55,8 +54,7 @@ struct module_list {
 	uint64_t hook_offset; /* offset of the hook in the file */
 	uint64_t r_debug;     /* address of the dynamic loader's r_debug; 0 if unknown */
 	uint64_t asked_ns;    /* time spent reading memory and examining files */
-	/* true if memory was not read, or files were not examined, because the time limit was 0 */
-	bool unasked;
+	bool unasked;   /* true if memory or files were not read because the time limit was 0 */
 	bool hangs;     /* true if memory could not be read within the time limit */
 	bool is_locked; /* true if files could not be opened because the memory map stays locked */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps memleak itself free of the probes that it sets in the C library for all processes: these
- * probes would fire in memleak and slow it down.
+ * Keeps probes that memleak sets in the C library for all processes from firing in memleak itself
+ * and slowing it down.
  */
 #ifndef LOADER_TARGET_PRIVATE_LIBC_H
 #define LOADER_TARGET_PRIVATE_LIBC_H

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Lists the running processes that match the filter, and prepares the filter's rule for the BPF
- * programs.
- */
+/* Lists running processes that match the filter, and prepares its rule for the BPF programs. */
 #include "loader/target/target_filter.h"
 
 #include <bpf/btf.h>
@@ -125,8 +122,7 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 }
 
 /*
- * Sets neither `parent` nor `name` if the cgroup is the root of a mount, because the root is never
- * recreated.
+ * Leaves `parent` and `name` unset if the cgroup is the root of a mount, which is never recreated.
  */
 void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret)
@@ -189,8 +185,8 @@ static int add_pid(void *arg, pid_t pid)
 }
 
 /*
- * Passes the list of processes to the caller and returns 0. If err is set, logs err, frees the list
- * and returns err.
+ * Passes the list of processes to the caller; if err is set, logs and returns err and frees the
+ * list.
  */
 static int give_list(struct member_list *list, int err, struct member **ret, size_t *cnt)
 {

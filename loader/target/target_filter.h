@@ -35,9 +35,9 @@ void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret);
 
 /*
- * Lists the running processes that match the filter. Some of them may end before the caller uses
- * the list. Also lists memleak's own processes, even if their names do not match. The caller frees
- * *ret. Returns 0 or a negative errno.
+ * Lists the running processes that match the filter; some of them may end soon. Also lists
+ * memleak's own processes, even if their names do not match. The caller frees *ret. Returns 0 or a
+ * negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
 
@@ -49,9 +49,8 @@ int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct mem
 				   size_t *cnt);
 
 /*
- * Finds the number that the running kernel has assigned to a cgroup controller; it depends on the
- * kernel's configuration. Returns 0, -ENOENT if there is no such controller, or another negative
- * errno.
+ * Finds the number of a cgroup controller, which depends on the running kernel's configuration.
+ * Returns 0, -ENOENT if there is no such controller, or another negative errno.
  */
 int target_filter_find_subsys(const char *controller, uint32_t *ret);
 

@@ -26,10 +26,7 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
-/*
- * Maximum time, in nanoseconds, to search for a similar function name if a function does not exist.
- * A message suggests the similar name.
- */
+/* Maximum time, in nanoseconds, to search for a similar name if a function does not exist. */
 #define NEAREST_NS 1000000000ULL
 
 /*
@@ -53,10 +50,10 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
  * whose definition is probed instead.
  *
  * Normally every definition is probed. If size filters or sampling leave out calls, only the first
- * definition is probed: for a call that is left out, the BPF programs do not record that the thread
- * is inside an allocator, so they would count a nested call of another allocator by mistake.
- * Exceptions: a file loaded by name (dlopen) may call its own definition, and shared probes serve
- * processes with different first definitions. In these files, every definition is probed.
+ * definition is probed: a call that is left out does not mark its thread as inside an allocator, so
+ * a nested call of another allocator would be counted by mistake. Exceptions: a file loaded by name
+ * (dlopen) may call its own definition, and shared probes serve processes with different first
+ * definitions.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -73,8 +70,8 @@ static const char *first_file(struct attach_state *state, const struct module *m
 }
 
 /*
- * Stores in `ret` which of the functions found in a module are to be probed, and returns their
- * number. `ret` has the order of allocator_functions, which lists mapping functions last.
+ * Stores in `ret` the functions of a module that are to be probed, and returns their number. The
+ * order is that of allocator_functions, which lists mapping functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
@@ -119,7 +116,7 @@ static void log_too_late(const struct attach_state *state)
 		 state->process->info.pid);
 }
 
-/* Records that, for lack of memory, a file was not searched or its functions were not probed. */
+/* Records that a file was not searched or probed for lack of memory. */
 static void note_no_memory(struct attach_state *state)
 {
 	state->missed = true;
@@ -289,7 +286,7 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Probes functions of a file. Functions given by --alloc and --free come first: they call allocator
+ * Probes functions of a file, beginning with those given by --alloc and --free: they call allocator
  * functions, and outer functions must be probed first (see allocator_functions).
  */
 static void search_module(struct attach_state *state, const struct module *module,
@@ -319,8 +316,8 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	state->later = true;
 	search_module(state, module, scope);
 	/*
-	 * Do not add a file whose search was not completed to the shared probes, so that the file
-	 * is searched again when another process maps it.
+	 * Do not add the file to the shared probes if its search was not completed, so that it is
+	 * searched again when another process maps it.
 	 */
 	if (state->err == -ENOMEM || state->too_late || state->postponed)
 		return;
@@ -329,10 +326,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/*
- * Logs that a file is unreadable, and that its allocator functions, if any, are not probed. Logs
- * only once per process.
- */
+/* Logs, once per process, that a file is unreadable and its allocator functions are not probed. */
 static void log_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
@@ -455,8 +449,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 }
 
 /*
- * Returns the number of probed heap functions in `part`, the part of a file's code that a process
- * has moved to anonymous memory.
+ * Returns the number of probed heap functions in `part`, code that was moved to anonymous memory.
  */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
@@ -617,8 +610,8 @@ static bool is_probed(const struct probe_set *set, const struct custom_function 
 }
 
 /*
- * Searches all files in the list for the function name that is most similar to the given name.
- * Returns the name found, which the caller frees; NULL if no name is similar.
+ * Searches all listed files for the function name that is most similar to the given name. Returns
+ * it, or NULL if there is none. The caller frees it.
  */
 static char *nearest_function(const struct module_list *list, const char *name)
 {
@@ -720,8 +713,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * A probe was placed only now, after exec has started the program, so allocations may have
-	 * been missed. This happens if the program uses an allocator in a file that had no probes
+	 * A probe was placed only after the program had started, so allocations may have been
+	 * missed. This happens if the program uses an allocator in a file that had no probes
 	 * before.
 	 */
 	if (process->after_exec && (state.placed || state.deferred))
@@ -733,10 +726,7 @@ out:
 	return err;
 }
 
-/*
- * Returns the program file. It is the file that was mapped first: exec maps it before the dynamic
- * loader.
- */
+/* Returns the program file, which is mapped first: exec maps it before the dynamic loader. */
 static struct file_id program_file(const struct proc_maps *maps)
 {
 	const struct mapping *first = NULL;

@@ -20,9 +20,8 @@
 
 /*
  * Maximum time, in nanoseconds, to search one file (FIRST_FILE_NS, FILE_NS) and all files of a
- * process (FIRST_NS, LATER_NS). A search normally takes milliseconds. The limits are longer before
- * tracing begins (FIRST_), because a disk may be slow, and shorter later, because a search delays
- * reports.
+ * process (FIRST_NS, LATER_NS); normally milliseconds. The limits are longer before tracing begins
+ * (FIRST_), because a disk may be slow, and shorter later, because a search delays reports.
  */
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
@@ -63,8 +62,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 }
 
 /*
- * Returns the real uid of a process; -1 if the process has ended. An ordinary process cannot change
- * its real uid.
+ * Returns the real uid of a process, which an ordinary process cannot change; -1 if it has ended.
  */
 static uid_t uid_of(pid_t pid)
 {
@@ -74,7 +72,7 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-/* Returns the budgets of users. Slow files of a process are charged to the user of the process. */
+/* Returns the budgets of users. Slow files of a process are charged to its user. */
 static struct user_budgets *budgets_of(const struct user_context *ctx)
 {
 	return &ctx->unwind->files.budgets;
@@ -105,8 +103,8 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 }
 
 /*
- * True if files of the process were searched too late or only in part, unless exec_gaps already
- * counts the process's current program.
+ * True if files were searched too late or only in part, unless exec_gaps already counts the current
+ * program.
  */
 static bool is_late(const struct attach_state *state)
 {

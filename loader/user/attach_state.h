@@ -28,14 +28,11 @@ struct attach_state {
 	size_t heap_found;
 	size_t moved_cnt; /* number of heap functions in moved code, where no probe fires */
 	size_t placed;    /* number of probes that this search added */
-	/*
-	 * true if a file that this process maps got its probes only after the process had started
-	 */
-	bool deferred;
-	bool throws; /* true if a probed function may throw an exception */
+	bool deferred;    /* true if a file got its first probes after the process had started */
+	bool throws;      /* true if a probed function may throw an exception */
 	/*
 	 * true if the file being searched was loaded at run time (dlopen) or is probed for all
-	 * processes; all of its definitions are then probed
+	 * processes: all its definitions are probed
 	 */
 	bool later;
 	int err;              /* the first error of this search */
@@ -73,10 +70,7 @@ void attach_end(struct attach_state *state);
  */
 int attach_modules(struct attach_state *state, struct module_list *ret);
 
-/*
- * Places the probes in the list, all of which are in the file `module`, and records the results in
- * the state.
- */
+/* Places probes, all in the file `module`, and records the results in the state. */
 void attach_probes(struct attach_state *state, const struct module *module,
 		   struct probe_list *list);
 
@@ -85,8 +79,8 @@ void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 
 /*
- * Logs that a function is not probed because it calls a function that is probed, or because it may
- * throw. In the second case, memory that the function allocates may not be tracked.
+ * Logs that a function is not probed: it calls a probed function, or it may throw. In the second
+ * case, memory that the function allocates may not be tracked.
  */
 void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped);

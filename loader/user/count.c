@@ -89,7 +89,7 @@ static bool is_whole(const char *mount)
 	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
 }
 
-/* Selects the cgroup hierarchy for counting: rows have the ids of its cgroups as keys. */
+/* Selects the cgroup hierarchy whose cgroup ids are the keys of rows. */
 static int choose_hierarchy(struct count_source *count, struct memleak_config *config)
 {
 	bool unified;
@@ -309,8 +309,8 @@ static int read_rows(struct count_source *count, int fd, struct memleak_count *v
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
 		/*
-		 * A cgroup that was renamed looks as if it had been removed, but the BPF programs
-		 * still count its calls. Therefore a cgroup with new calls has not ended.
+		 * A renamed cgroup looks as if it had been removed, but its calls are still
+		 * counted. So a cgroup with new calls has not ended.
 		 */
 		row->ended = ended && (count->counts.by == COUNT_BY_PROCESS || !row->calls);
 	}
@@ -329,10 +329,7 @@ static int name_cgroup(void *arg, uint64_t id, const char *path)
 	return 0;
 }
 
-/*
- * Reads the names of cgroups if there are new rows. Rows of cgroups that were removed keep their
- * names.
- */
+/* Reads the names of cgroups if there are new rows. Rows of removed cgroups keep their names. */
 static void name_cgroups(struct count_source *count)
 {
 	struct counts *counts = &count->counts;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sets breakpoints on the item counts of growing containers between reports. A BPF program that
- * runs at these breakpoints counts the items that each line of the script adds. Finds the line that
- * added the most items.
+ * Sets breakpoints on the item counts of growing containers between reports, where a BPF program
+ * counts the items that each line of the script adds. Finds the line that added the most items.
  */
 #include "loader/user/item_watch.h"
 
@@ -31,7 +30,7 @@ _Static_assert(PYTHON_CONTAINERS_MAX <= MEMLEAK_ITEM_WATCHES, "each container ne
 /* Minimum number of counted items. With fewer, no line is reported. */
 #define ITEMS_MIN 4
 
-/* A line of the script, and the number of items that it has added to a container. */
+/* A line of the script, and the number of items that it added to a container. */
 struct tally {
 	const struct sym_frame *frame;
 	uint64_t items;
@@ -63,8 +62,8 @@ void item_watches_pause_all(struct item_watches *watches)
 }
 
 /*
- * Opens a breakpoint for one thread. Threads that this thread starts inherit the breakpoint; child
- * processes do not, and exec removes it. Before Linux 5.13, new threads do not inherit it either.
+ * Opens a breakpoint for one thread. Since Linux 5.13, threads that it starts inherit the
+ * breakpoint; child processes do not. exec removes it.
  */
 static int open_breakpoint(uint64_t addr, pid_t tid)
 {
@@ -92,7 +91,7 @@ static int open_breakpoint(uint64_t addr, pid_t tid)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Sets a breakpoint for one thread. Does nothing if the machine has no breakpoint left. */
+/* Does nothing if the machine has no breakpoint left. */
 static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
 {
 	int fd = open_breakpoint(watch->addr, tid);
@@ -124,8 +123,8 @@ static void set_breakpoints(struct item_watch *watch, pid_t pid, int program_fd)
 }
 
 /*
- * Returns the image for which the process's interpreter is recorded: the process's own image, or
- * the image from which it was forked. Returns 0 if no interpreter is recorded.
+ * Returns the image for which the process's interpreter is recorded: its own, or the one from which
+ * it was forked; 0 if there is none.
  */
 static uint32_t space_of(const struct process_set *set, const struct user_process *process)
 {
@@ -172,8 +171,8 @@ static bool is_watched(const struct item_watches *all, uint64_t addr)
 }
 
 /*
- * Stores the containers to watch. If one of them was not watched before, or the image has changed,
- * deletes all watches and counts of the BPF programs.
+ * Stores the containers to watch. If one is new, or the image has changed, deletes all watches and
+ * counts of the BPF programs.
  */
 static void choose(struct item_watches *all, const struct user_bpf *skel, uint32_t image,
 		   const struct python_container *containers, size_t cnt)
@@ -191,10 +190,7 @@ static void choose(struct item_watches *all, const struct user_bpf *skel, uint32
 	clear(skel->maps.adders);
 }
 
-/*
- * Returns the innermost frame of the program's own code in the stack that added items; NULL if the
- * stack has no such frame.
- */
+/* Returns the stack's innermost frame of the program's own code; NULL if there is none. */
 static const struct sym_frame *own_frame(struct process_set *set, uint32_t image,
 					 const struct memleak_adder *adder)
 {
@@ -238,7 +234,7 @@ static void count_items(struct tallies *tallies, const struct sym_frame *frame, 
 	tallies->items[at].items += items;
 }
 
-/* For each line of the script, sums the items that the line has added to the container at addr. */
+/* Sums, for each line of the script, the items added to the container at addr. */
 static void add_up(struct process_set *set, uint32_t image, uint64_t addr, struct tallies *ret)
 {
 	int fd = bpf_map__fd(set->programs->ctx.skel->maps.adders);

@@ -12,8 +12,8 @@
 struct process_set;
 
 /*
- * Maximum number of threads for which a breakpoint is set, for each container. Threads that these
- * threads start later inherit the breakpoint and do not count.
+ * Maximum threads for which a breakpoint is set, for each container. Threads that inherit it do not
+ * count.
  */
 #define ITEM_WATCH_THREADS 64
 

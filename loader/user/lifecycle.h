@@ -10,10 +10,7 @@ struct bpf_link;
 struct bpf_program;
 struct user_bpf;
 
-/*
- * Maximum number of links: two for each of the events exec, fork, exit, cgroup move and cgroup
- * creation.
- */
+/* Maximum links: two for each of the events exec, fork, exit, cgroup move and cgroup creation. */
 #define LIFECYCLE_LINKS 10
 
 struct lifecycle {
@@ -26,7 +23,7 @@ struct lifecycle {
  * 0, or a negative errno after logging the failure; call lifecycle_deinit() either way.
  */
 int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, bool by_cgroup);
-/* True if this BPF program is the second of the two that are attached to the same event. */
+/* True if this BPF program is the second of the two for its event. */
 bool lifecycle_is_second(const struct bpf_program *program);
 void lifecycle_deinit(struct lifecycle *lifecycle);
 

@@ -31,8 +31,8 @@
 #include "loader/target/open_fds.h"
 
 /*
- * Minimum interval between reads of a process's mappings only to compare them with its tracked
- * mappings, in nanoseconds.
+ * Minimum interval between reads of mappings only to compare them with tracked mappings, in
+ * nanoseconds.
  */
 #define COMPARE_EVERY_NS 1000000000ULL
 
@@ -409,8 +409,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 	/*
 	 * The mappings of an ended process no longer change: read them at most once, and only if
-	 * the process was found by a filter, as its mappings can then be taken from the kernel's
-	 * records.
+	 * the kernel's records have them (the process was found by a filter).
 	 */
 	if (process->ended && (!process->found || process->ended_maps_read))
 		return;
@@ -418,7 +417,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
-	/* These are the mappings of this image, even if the process runs another image by now. */
+	/* These are this image's mappings, even if the process runs another by now. */
 	err = user_process__maps(ctx, process, &maps);
 	if (err == -EAGAIN)
 		postpone_refresh(process);

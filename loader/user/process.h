@@ -21,26 +21,21 @@ struct function_place {
 
 /* --fds: descriptors by their numbers. */
 struct process_fds {
-	struct bits older; /* descriptors that were open when tracing of the image began */
-	struct bits open;  /* descriptors that were open at read_ns */
-	/* descriptors in `open` that are tracked (have a block in the block tables) */
-	struct bits tracked;
-	uint64_t read_ns; /* time when open descriptors were read; 0 if unknown */
-	bool is_unread;   /* true if the process runs, but its descriptors could not be read */
-	/*
-	 * true if all descriptors count as closed, because the process ended while others still run
-	 */
+	struct bits older;   /* descriptors that were open when tracing of the image began */
+	struct bits open;    /* descriptors that were open at read_ns */
+	struct bits tracked; /* descriptors in `open` that have a block in the tables */
+	uint64_t read_ns;    /* time when open descriptors were read; 0 if unknown */
+	bool is_unread;      /* true if the process runs, but its descriptors could not be read */
+	/* true if all count as closed: the process ended while others still run */
 	bool are_closed;
-	uint64_t closed_unseen; /* number of tracked descriptors that were not open at read_ns */
+	uint64_t closed_unseen; /* number of tracked descriptors not open at read_ns */
 };
 
 struct user_process {
 	struct process info;
-	/* image from which the process was forked; 0 after an exec, or without a fork record */
-	uint32_t base;
-	bool found; /* true if the process was found by a filter; failures are then not errors */
-	/* pidfd; -1 if there is none, so that only an end record reports the end */
-	int pidfd;
+	uint32_t base; /* image it was forked from; 0 after an exec, or without a fork record */
+	bool found;    /* true if the process was found by a filter; failures are then not errors */
+	int pidfd;     /* -1 if there is none, so that only an end record reports the end */
 	uint64_t gone_ns;     /* time when memleak noticed the end of the process; 0 if not yet */
 	bool ended_maps_read; /* true if the mappings were read after the process had ended */
 	bool is_no_target;    /* true if the process is no longer a target */
@@ -52,14 +47,12 @@ struct user_process {
 	bool ended_before_report; /* true if the process had ended when the last report began */
 	uint64_t retry_files_ns;  /* time when postponed files may be searched; 0 if none */
 	unsigned int tries;       /* number of attach attempts since the process last loaded code */
-	/* true if the mappings must be read again, for example because code was loaded */
-	bool changed;
+	bool changed;       /* true if the mappings must be read again, as after loading code */
 	bool awaits_tables; /* true if unwind tables of mapped files are being built */
 	uint64_t r_debug;   /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
-	/* true once all libraries are loaded and no file search is postponed */
-	bool attached;
+	bool attached;            /* true once all libraries are loaded and no file is postponed */
 	struct file_id *searched; /* files that were searched; empty until `attached` is set */
 	size_t searched_cnt;
 	struct probe_set probes; /* the process's own probes; unused if probes are shared */
@@ -69,23 +62,20 @@ struct user_process {
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct proc_maps maps; /* mappings read at read_ns; empty once compared with `ranges` */
 	uint64_t compared_ns;
-	/* number of times that mappings were lost because of lack of memory or an unknown parent */
-	uint64_t mappings_lost;
-	uint64_t exec_gaps; /* number of programs that ran before they were probed */
-	bool after_exec;    /* true if the program started by exec is not fully probed yet */
-	bool gap_counted;   /* true if exec_gaps includes the current program */
-	uint64_t late;      /* number of programs that were searched late or in part */
+	uint64_t mappings_lost; /* times that mappings were lost: no memory, or unknown parent */
+	uint64_t exec_gaps;     /* number of programs that ran before they were probed */
+	bool after_exec;        /* true if the program started by exec is not fully probed yet */
+	bool gap_counted;       /* true if exec_gaps includes the current program */
+	uint64_t late;          /* number of programs that were searched late or in part */
 	bool late_counted;
-	bool logged_unread; /* true if it was logged that a file could not be read */
-	/* true if it was logged that allocator functions are in anonymous memory */
-	bool logged_moved;
+	bool logged_unread; /* logged that a file could not be read */
+	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
 	struct symspace *space;
 	struct process_fds fds;
-	uint64_t read_ns; /* time when the mappings were last read */
-	bool logged_cut;  /* true if it was logged that there are too many mappings to read all */
-	/* true if it was logged that the mappings could not be read for some time */
-	bool logged_locked;
-	uint64_t maps_interval_ns;     /* minimum interval between reads of the mappings */
+	uint64_t read_ns;          /* time when the mappings were last read */
+	bool logged_cut;           /* logged that there are too many mappings to read all */
+	bool logged_locked;        /* logged that the mappings could not be read for some time */
+	uint64_t maps_interval_ns; /* minimum interval between reads of the mappings */
 	struct function_place *places; /* addresses of probed functions, for -t events */
 	size_t place_cnt;
 };
@@ -108,9 +98,7 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 /* Opens a pidfd for a process from user_process__new_ended(), in case the process still runs. */
 void user_process__watch(struct user_process *process);
 
-/*
- * Counts the process's current program, at most once, as one whose first allocations were missed.
- */
+/* Counts, at most once per program, that its first allocations were missed. */
 void user_process__count_gap(struct user_process *process);
 /* Counts, at most once per program, that a file was searched too late or not at all. */
 void user_process__count_late(struct user_process *process);
@@ -139,16 +127,16 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 /*
  * True if the mappings should not be read again yet, because reading them is slow or failed
- * recently. before_report: true if a report follows; a short minimum interval is then ignored.
+ * recently. before_report: a report follows, so ignore a short minimum interval.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 
 /* Reads the mappings for user_process__compare_mappings(), unless they were read recently. */
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process);
 /*
- * Drops tracked mappings that no longer existed when the process's mappings were last read. Does
- * nothing until all records up to that read have been applied. records_until_ns: time until which
- * all records have been applied.
+ * Drops tracked mappings that were gone when the mappings were last read. Does nothing until all
+ * records up to that read have been applied. records_until_ns: time until which all records have
+ * been applied.
  */
 void user_process__compare_mappings(struct user_process *process, uint64_t records_until_ns);
 

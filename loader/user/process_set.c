@@ -24,21 +24,21 @@
 /* Delay before a process that is still loading its libraries is searched again, in nanoseconds. */
 #define RETRY_NS 5000000L
 /*
- * Delay, in nanoseconds, before a process is searched again because its files were postponed or its
- * mappings had been read too recently.
+ * Delay, in nanoseconds, before a process whose files were postponed, or whose mappings were read
+ * too recently, is searched again.
  */
 #define POSTPONED_RETRY_NS 100000000L
 /*
- * Maximum number of attach retries by timer. After that, a process is retried only when the hook of
- * its dynamic loader fires.
+ * Maximum attach retries by timer. After that, a process is retried only when its loader hook
+ * fires.
  */
 #define RETRIES_MAX 400
-/* Maximum number of attach attempts for each process before tracing begins. */
+/* Maximum attach attempts for each process before tracing begins. */
 #define START_RETRIES 100
 /*
  * A purge walks over all blocks, so it normally runs only at a report. It runs earlier if the
  * blocks of images that ended since the last purge may fill 1/PURGE_PART of the block table, or if
- * about PURGE_AT images have ended since then: the sites of these images also use memory.
+ * there are about PURGE_AT such images: their sites also use memory.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -165,9 +165,8 @@ static void retry_later(struct process_set *set)
 }
 
 /*
- * True if the process's mappings should not be read now: they were read too recently, or the
- * process waits for an unwind table. When the table is ready, the helper's socket wakes the main
- * loop.
+ * True if the process's mappings should not be read now: they were read too recently, or it waits
+ * for an unwind table. When the table is ready, the helper's socket wakes the main loop.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
@@ -179,7 +178,7 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	}
 	if (!process->awaits_tables || !unwind_files_busy(files))
 		return false;
-	/* An error is harmless: the descriptor is already watched. */
+	/* Fails harmlessly if already watched. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
@@ -219,17 +218,17 @@ static void retry_process(struct process_set *set, struct user_process *process)
 		process->tries = 0;
 	is_postponed(set, process);
 	/*
-	 * Before the hook of the dynamic loader was probed, libraries may have been unloaded
-	 * unnoticed: read the mappings.
+	 * Before the dynamic loader's hook was probed, libraries may have been unloaded unnoticed:
+	 * read the mappings.
 	 */
 	if (!is_waiting(set, process))
 		refresh(set, process);
 }
 
 /*
- * Probes the processes that are not fully probed yet. A process that is still loading libraries, or
- * whose files are postponed, is tried again at a later call. Begins with the process at which the
- * last iteration ran out of time, so that no process is left out for good.
+ * Probes the processes that are not fully probed yet. Processes that are still loading libraries,
+ * or whose files are postponed, are tried again at a later call. Begins with the process at which
+ * the last iteration ran out of time, so that no process is left out for good.
  */
 static void retry(struct process_set *set)
 {
@@ -291,8 +290,8 @@ static int add(struct process_set *set, struct user_process *process)
 	user_process__begin_fds(&set->programs->ctx, process);
 	/*
 	 * Do not read the mappings of an ended process here: without its unload count, which may be
-	 * gone, stale mappings would be taken for current ones. process_set_end() gets the count
-	 * from the end record, and reads the mappings if they are still needed.
+	 * gone, stale mappings would be taken for current ones. process_set_end() reads them if
+	 * still needed, with the count from the end record.
 	 */
 	if (!process->gone_ns)
 		refresh(set, process);
@@ -337,8 +336,8 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 
 /*
  * Makes a process (pid) a target if it runs in the memory of another target (owner), as after
- * vfork(). Its allocations belong to the owner. Returns false if the process does not run in the
- * memory of the owner, or the owner is no target.
+ * vfork(). Its allocations belong to the owner. Returns false if the process runs in other memory,
+ * or the owner is no target.
  */
 static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 {
@@ -364,8 +363,8 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 
 /*
  * Attaches probes for `sharer`, a process that runs in the memory of `process`, unless such probes
- * exist. Does nothing if all processes share probes. Does nothing with --count, whose probes fire
- * only in `process`.
+ * exist. Does nothing if all processes share probes, or with --count, whose probes fire only in
+ * `process`.
  */
 static void probe_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
@@ -449,7 +448,7 @@ static void drop(struct process_set *set, uint32_t image)
 	set->gone_blocks += tracker_block_cnt(&set->programs->tracker, image);
 }
 
-/* Purges if ended images have much data, because the next report may be far away. */
+/* Purges if ended images have much data, as the next report may be far away. */
 static void purge_if_due(struct process_set *set)
 {
 	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
@@ -498,8 +497,7 @@ static void count_skipped(struct process_set *set, pid_t pid, int err)
 
 /*
  * Adds a process that was found in /proc. If it runs in the memory of a traced parent, only makes
- * it a target. Does nothing if it is already a target: the BPF programs have then sent a record of
- * it.
+ * it a target. Does nothing if it is already a target: the BPF programs then sent a record.
  */
 static void add_member(struct process_set *set, const struct member *member)
 {
@@ -534,8 +532,8 @@ static void add_member(struct process_set *set, const struct member *member)
 }
 
 /*
- * Adds the processes in the list except memleak's own, and returns their number. Excludes memleak's
- * own processes first, so that children of these processes are never traced.
+ * Adds the listed processes except memleak's own, and returns their number. Excludes memleak's
+ * processes first, so that their children are never traced.
  */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
@@ -564,8 +562,8 @@ int process_set_find(struct process_set *set, size_t *ret)
 }
 
 /*
- * Repeats the search until it finds no new process: a descendant may fork before it becomes a
- * target. The BPF programs report children that are forked later.
+ * Searches until no new process is found: a descendant may fork before it becomes a target. The BPF
+ * programs report children that are forked later.
  */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt)
 {
@@ -680,9 +678,9 @@ static void end_others(struct process_set *set, pid_t pid)
 }
 
 /*
- * Opens the process that a record reports. If the process has ended, or ends while it is being
- * read, opens it from the kernel's records of its mappings. Does the same if the process could not
- * be read because it was in the middle of an exec; since it still runs, its pidfd is then watched.
+ * Opens the process that a record reports. If the process has ended, ends while it is being read,
+ * or could not be read in the middle of an exec, opens it from the kernel's records of its
+ * mappings. In the last case it still runs, so its pidfd is watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
@@ -706,8 +704,8 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 }
 
 /*
- * Sets the process's cgroup to `cgroup` if it could not be read because the process has ended.
- * `cgroup` is the cgroup of the parent, or the cgroup before the exec.
+ * Sets the process's cgroup if it could not be read because the process has ended. cgroup: the
+ * cgroup of the parent, or the cgroup before the exec.
  */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
@@ -716,8 +714,8 @@ static void keep_cgroup(struct user_process *process, const char *cgroup)
 }
 
 /*
- * Stops tracing a process that cannot be opened, and counts it as lost. Does not count a 32-bit
- * program, which is never traced.
+ * Stops tracing a process that cannot be opened, and counts it as lost. 32-bit programs, which are
+ * never traced, do not count.
  */
 static void miss_process(struct process_set *set, const struct memleak_record *record,
 			 uint32_t image, int err)
@@ -755,8 +753,8 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	if (parent)
 		process->r_debug = parent->r_debug;
 	/*
-	 * If the parent is unknown, or if out of memory, the mappings that the child has inherited
-	 * are unknown: count them as lost.
+	 * If the parent is unknown, or if out of memory, the inherited mappings are unknown: count
+	 * them as lost.
 	 */
 	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
@@ -850,7 +848,7 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 
 	drop(set, record->image);
 	purge_if_due(set);
-	/* Ignore a record about an earlier process whose pid was reused. */
+	/* The record is about an earlier process whose pid was reused. */
 	if (!process && !rule->join && !rule->follow)
 		return;
 	if (!process || process->found) {
@@ -979,10 +977,7 @@ void process_set_refresh_changed(struct process_set *set)
 			break;
 		}
 		refresh_changed(set, process);
-		/*
-		 * If the process is not fully probed yet, search it again: it may have mapped more
-		 * files.
-		 */
+		/* If not fully probed yet, search again: more files may have been mapped. */
 		again |= !is_postponed(set, process) && !process->attached;
 	}
 	if (again)

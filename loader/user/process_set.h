@@ -15,8 +15,7 @@ struct process_set {
 	struct user_programs *programs;
 	struct target_filter filter;
 	struct process_table table;
-	/* watches all descriptors; data.ptr is the process of a pidfd, else NULL */
-	int epoll_fd;
+	int epoll_fd;      /* data.ptr is the process of a pidfd, else NULL */
 	int retry_fd;      /* timer for the next attempt to read or probe processes */
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
@@ -24,9 +23,8 @@ struct process_set {
 	struct image_set mapped; /* ended images whose code mappings (unwind spaces) still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
-	/* maximum number of blocks that images ended since the last purge can have */
-	uint64_t gone_blocks;
-	uint32_t given_images;   /* number of images to which the loader has assigned a number */
+	uint64_t gone_blocks;    /* maximum number of blocks of images ended since the last purge */
+	uint32_t given_images;   /* number of images that the loader has numbered */
 	uint64_t mappings_lost;  /* sum of mappings_lost and ranges.lost of removed processes */
 	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */
 	uint64_t processes_lost; /* number of processes that were searched too late or not at all */
@@ -51,7 +49,7 @@ void process_set_deinit(struct process_set *set);
 int process_set_watch(struct process_set *set, int fd, struct user_process *process);
 /*
  * Checks the pidfds and notes which processes have ended. If the retry timer has fired, tries again
- * to probe the processes that are not fully probed.
+ * to probe processes.
  */
 void process_set_poll(struct process_set *set);
 
@@ -116,10 +114,7 @@ void process_set_read_mappings(struct process_set *set);
 void process_set_compare_mappings(struct process_set *set);
 /* Reads the mappings of the processes given by -p, until the deadline. */
 void process_set_refresh_given(struct process_set *set);
-/*
- * Completes deferred stacks whose copies have arrived. most: maximum number of stacks for each
- * process.
- */
+/* Completes deferred stacks whose copies have arrived, at most `most` for each process. */
 void process_set_finish_stacks(struct process_set *set, size_t most);
 /*
  * Reads all deferred stacks from the ring and finishes them. Then reads the mappings of the

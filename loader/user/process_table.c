@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An array of processes, and a hash table that finds a process by the number of its exec image. A
- * lookup rebuilds the hash table if processes or their images have changed.
+ * An array of processes, and a hash table by exec image number. A lookup rebuilds the hash table if
+ * processes or images have changed.
  */
 #include "loader/user/process_table.h"
 
@@ -12,8 +12,8 @@
 #define SLOTS_MIN 64
 
 /*
- * Returns the first slot of the hash table to try for an image. The number of slots is a power of
- * two, and at least half of the slots are empty.
+ * Returns the first slot to try for an image. The number of slots is a power of two, and at least
+ * half of the slots are empty.
  */
 static size_t slot_of(const struct process_table *table, uint32_t image)
 {

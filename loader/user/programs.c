@@ -30,9 +30,7 @@
  */
 #define EXECS_AT_ONCE 1024
 
-/*
- * Maximum number of processes that run in the memory of other processes, as between vfork and exec.
- */
+/* Maximum processes that run in the memory of others, as between vfork and exec. */
 #define BORROWERS_AT_ONCE 1024
 
 static uint32_t stacks_to_compare(void)
@@ -394,10 +392,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 void user_programs_detach(struct user_programs *programs)
 {
 	shared_probes_deinit(&programs->shared);
-	/*
-	 * All probes are gone, so no more stacks arrive: compare the stacks that are still in the
-	 * ring.
-	 */
+	/* All probes are gone: compare the last stacks in the ring. */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);
 	stack_copies_deinit(&programs->copies);

@@ -11,10 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/*
- * Applies a record about mappings (new, taken out, put back or moved) to the list of the process's
- * mappings. If out of memory, counts a lost mapping, as if the record had been lost.
- */
+/* Applies a record about mappings. If out of memory, counts a lost mapping. */
 static void handle_mapping(struct user_process *process, const struct memleak_record *record)
 {
 	struct range range = {
@@ -59,10 +56,10 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	/* nothing to apply: the main loop calls block_tables_grow() after all records */
+	/* the main loop calls block_tables_grow() after all records */
 	case MEMLEAK_REC_BLOCKS:
 	case MEMLEAK_REC_PEAK:
-		/* nothing to apply: the main loop calls user_peak_watch() in each iteration */
+		/* the main loop calls user_peak_watch() in each iteration */
 		return;
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
@@ -214,10 +211,7 @@ void records_deinit(struct records *records)
 	records->read_to = NULL;
 }
 
-/*
- * If a record was lost that may have reported loaded or unloaded code, sets `changed` of all
- * processes, so that the mappings of all are read.
- */
+/* Sets `changed` of all processes if a record of loaded or unloaded code may have been lost. */
 static void find_hints(struct process_set *set)
 {
 	uint32_t *lost = &set->programs->ctx.skel->bss->hint_lost;
@@ -241,10 +235,7 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/*
-	 * The records may have set `changed` of processes: set the timer, so that their mappings
-	 * are read soon.
-	 */
+	/* The records may have set `changed` of processes: read their mappings soon. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;

@@ -15,14 +15,12 @@ struct records {
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
 	/*
-	 * Receives events; NULL if no events are wanted. `process` is NULL if the image of the
-	 * event is gone.
+	 * Receives events; NULL if none are wanted. `process` is NULL if the event's image is gone.
 	 */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all; /* true to pass on all events, even after the deadline */
-	/* time when the current reading began, or time of the latest record if that is later */
-	uint64_t begun_ns;
+	bool all;          /* true to pass on all events, even after the deadline */
+	uint64_t begun_ns; /* start of the current reading, or time of the latest record if later */
 	unsigned long until; /* write position of the record ring when the reading began */
 	/* Read and write positions of the record ring, in pages that the kernel shares. */
 	unsigned long *read_to;

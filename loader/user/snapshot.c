@@ -92,9 +92,8 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 }
 
 /*
- * True if a child counts in the footprint of its parent. Untraced children always count. Traced
- * children count only with -f: then all children are traced, and a growing number of them is a
- * leak, too.
+ * True if a child counts in the footprint of its parent. Traced children count only with -f: then
+ * all children are traced, and a growing number of them is a leak, too.
  */
 static bool is_counted(const void *arg, pid_t child)
 {

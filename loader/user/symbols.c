@@ -12,8 +12,8 @@
 #include "base/order.h"
 
 /*
- * Number of recent frames that are remembered, so that a repeated frame is resolved only once. If
- * stacks have more different frames, some frames are resolved repeatedly.
+ * Number of recent frames that are remembered. If stacks have more different frames, some are
+ * resolved repeatedly.
  */
 #define RECENT_FRAMES 1024
 
@@ -103,10 +103,7 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/*
- * True if the frame is in its slot (element) of `recent`. Otherwise puts it there, in place of an
- * older frame.
- */
+/* True if the frame is in its slot of `recent`. Otherwise puts it there. */
 static bool is_repeated(uint64_t recent[RECENT_FRAMES], uint64_t frame)
 {
 	uint64_t *slot = &recent[hash_word(0, frame) % RECENT_FRAMES];
@@ -126,10 +123,7 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 {
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
-	/*
-	 * An empty slot contains 0. Only slot 0 begins with another value, because frame 0 belongs
-	 * in it.
-	 */
+	/* An empty slot contains 0, except slot 0, because frame 0 belongs in it. */
 	uint64_t recent[RECENT_FRAMES] = {UINT64_MAX};
 	size_t at = 0, cap = 0;
 

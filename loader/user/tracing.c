@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Combines the parts of the user space sources and runs each part once per iteration of the main
- * loop.
+ * Combines the parts of the user space sources and runs each once per iteration of the main loop.
  */
 #include "loader/user/tracing.h"
 
@@ -19,10 +18,7 @@
 #include "loader/target/map_events.h"
 #include "loader/user/descriptors.h"
 
-/*
- * Maximum number of deferred stacks finished per process and iteration; limited because reading new
- * code is more urgent.
- */
+/* Maximum deferred stacks finished per process and iteration: reading new code is more urgent. */
 #define STACKS_AT_ONCE 32
 
 /* Raises the limit of open files, since each traced process needs several descriptors. */
@@ -92,7 +88,7 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 				     set->filter.rule.by_cgroup);
 	if (!err && request->opts->fds)
 		err = fd_programs_attach(&tracing->fd_programs, tracing->programs.ctx.skel);
-	/* Start the time limit for reading files only now, since loading may have taken seconds. */
+	/* Loading may take seconds: start the time limit for files only now. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
 	/* Stop on a termination signal, even if some processes are not opened yet. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
@@ -183,8 +179,7 @@ static void describe_descendants(const struct process_set *set)
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
 		return;
 	/*
-	 * With --count, calls are counted only in the processes given by -p, not in other processes
-	 * that run in their memory.
+	 * --count counts only in the processes given by -p, not in others that run in their memory.
 	 */
 	if (!set->programs->ctx.entries_only)
 		cnt = drop_sharers(given, given_cnt, members, cnt);

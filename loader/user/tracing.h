@@ -21,8 +21,7 @@ struct tracing_request {
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
 	/*
-	 * Time limit, in nanoseconds, for reading files of targets; it begins when the BPF programs
-	 * have been loaded.
+	 * Time limit for reading files of targets after loading the BPF programs, in nanoseconds.
 	 */
 	uint64_t start_ns;
 };
@@ -37,7 +36,7 @@ struct tracing {
 	struct cgroup_watch cgroup;
 	struct probe_sweep sweep;
 	uint64_t reported_calls;
-	bool logged_silent; /* true if it was logged that reported_calls has not changed */
+	bool logged_silent; /* logged that reported_calls has not changed */
 };
 
 /*
@@ -62,9 +61,8 @@ int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
 int tracing_drain(struct tracing *tracing, uint64_t deadline_ns);
 /*
  * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
- * of allocator calls seen since tracing began. If this number has not changed since the last call
- * of this function, logs that no allocator call was seen; logs it again only after calls have been
- * seen.
+ * of allocator calls seen since tracing began. If this number has not changed since the last call,
+ * logs that no allocator call was seen; logs it again only after calls have been seen.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 
