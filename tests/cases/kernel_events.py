@@ -4,7 +4,7 @@
 import collections
 import re
 
-from lib import Failure, Skip, alone, each, once, slow, timeout, wanted
+from lib import Failure, Skip, each, lane, once, slow, timeout, wanted
 from lib.expect import check_lost
 from lib.kernel import (THINGS, culprit_of, names_of, settled, share_kernel, whole_kernel,
                         wrong_things)
@@ -71,7 +71,7 @@ def test_stacks(t, what):
 
 
 @slow
-@alone
+@lane("kernel")
 @timeout(120)
 def test_whole_kernel(t):
     """Without a process: the whole kernel, for sizes selected by -z and -Z."""

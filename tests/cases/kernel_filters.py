@@ -5,7 +5,7 @@ import re
 import sys
 import time
 
-from lib import Failure, alone, each, once, slow, timeout
+from lib import Failure, each, lane, once, slow, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, require, settled, share_kernel,
                         sites_of, sum_of_thing, whole_kernel)
 from lib.memleak import when
@@ -109,7 +109,7 @@ def test_sampling_by_bytes(t, what):
 
 
 @once
-@alone
+@lane("kernel")
 @timeout(180)
 def test_sampling_the_whole_kernel(t):
     share_kernel(t, whole=True)
@@ -191,7 +191,7 @@ def test_ages_and_blocks(t):
 
 @once
 @each("process", "kernel")
-@alone
+@lane("kernel")
 def test_combined(t, mode):
     """-C gives the same totals, but does not list blocks."""
     share_kernel(t, whole=mode == "kernel")

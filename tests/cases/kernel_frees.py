@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, alone, each, once, pitfall, slow, timeout
+from lib import Failure, each, lane, once, pitfall, slow, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
@@ -22,7 +22,7 @@ def held(report, holds):
 # Frees beside other BPF programs.
 
 @once
-@alone
+@lane("kernel")
 @pitfall(21)
 @timeout(180)
 @slow
@@ -44,7 +44,7 @@ def test_beside_other_programs(t):
 
 
 @once
-@alone
+@lane("kernel")
 @pitfall(21)
 @timeout(180)
 @slow
@@ -64,7 +64,7 @@ def test_two_tracers(t):
 # Frees in interrupts.
 
 @once
-@alone
+@lane("kernel")
 @pitfall(22)
 @timeout(180)
 def test_made_in_interrupts(t):
@@ -119,7 +119,7 @@ def in_network(site):
 
 
 @once
-@alone
+@lane("kernel")
 @pitfall(22)
 @each(("fragments", 1000), ("packets", 20000))
 @timeout(180)
@@ -230,7 +230,7 @@ def slab_pages(report):
 
 
 @once
-@alone
+@lane("kernel")
 @pitfall(24)
 @each("process", "kernel")
 @timeout(180)
@@ -288,7 +288,7 @@ def test_movable_pages_only_if_asked(t):
     expect_things(memleak.stop(), truth)
 
 
-@alone
+@lane("kernel")
 @pitfall(26)
 @timeout(120)
 def test_never_negative(t):

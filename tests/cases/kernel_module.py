@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from lib import Skip, alone, timeout
+from lib import Skip, lane, timeout
 from lib.case import Broken
 from lib.expect import find_source, source_lines
 from lib.kernel import (check_kernel_lost, culprit_of, kernel_part, names_of, require, share_kernel,
@@ -90,7 +90,7 @@ def check_order(report):
     return large
 
 
-@alone
+@lane("kernel")
 @timeout(180)
 def test_growth(t):
     """
@@ -126,7 +126,7 @@ def check_bulk(report, count):
                 f"{name}: {[site['bytes'] for site in sites]} bytes")
 
 
-@alone
+@lane("kernel")
 @timeout(180)
 def test_bulk(t):
     """Bulk allocations are reported once, also if older pages remain between new ones."""
@@ -148,7 +148,7 @@ def test_bulk(t):
     memleak.stop()
 
 
-@alone
+@lane("kernel")
 @timeout(180)
 def test_lines(t):
     """File and line of the module's functions, from its debug information."""

@@ -7,14 +7,14 @@ import os
 import pathlib
 import re
 
-from lib import Failure, Skip, alone, each, once, pitfall, timeout
+from lib import Failure, Skip, alone, each, lane, once, pitfall, timeout
 from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_part, names_of,
                         plain, require, settled, share_kernel, sites_of, whole_kernel,
                         wrong_things)
 
 
 @once
-@alone
+@lane("kernel")
 @timeout(180)
 @each("messages:1000", "keys", "rings:10", "arrays:20")
 def test_exact(t, thing):
@@ -42,7 +42,7 @@ def others(report, program, name):
             if site["last_pid"] != program.pid or site["several_pids"]]
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_plain_command(t):
     """`memleak 1 2`: the leak is in the second report, and first when sorted by growth."""
@@ -77,7 +77,7 @@ def test_options_of_user_memory(t, name):
         raise Failure(f"notes: {memleak.notes!r}")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_kernel_option_alone(t):
     """-K without a process traces the whole kernel as well."""
@@ -91,7 +91,7 @@ def test_kernel_option_alone(t):
             report, "user sites")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_reclaimable(t):
     """Names of files are reclaimable cache; messages are not."""
@@ -116,7 +116,7 @@ def test_reclaimable(t):
             report["kernel_memory_before"]["unreclaimable"] > 0, report, "nothing of /proc/meminfo")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_growing_caches(t):
     """
@@ -146,7 +146,7 @@ def test_growing_caches(t):
                 f"{name} grew by less than {least}: {growths}")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_two_senders(t):
     """Two processes allocate at one site: the site says that there are several."""
@@ -165,7 +165,7 @@ def test_two_senders(t):
                 f"several_pids {site['several_pids']}, last_pid {site['last_pid']}")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_owner(t):
     """The process with most of the blocks is a site's owner, whoever allocated there last."""
@@ -179,7 +179,7 @@ def test_owner(t):
                 (first.pid, "kernel", second.pid), None, f"owner {site['owner_pid']}")
 
 
-@alone
+@lane("kernel")
 @pitfall(28)
 @each("reports", "blocks", "helper")
 @timeout(180)
@@ -207,7 +207,7 @@ def test_never_its_own(t, what):
                     f"{site['count']} blocks by {site['last_comm']}: {names_of(site)}")
 
 
-@alone
+@alone  # a site has one owner, so any other process that starts would matter
 @timeout(120)
 def test_other_memleak(t):
     """Maps, programs and helpers of another memleak are not shown, either."""
@@ -234,7 +234,7 @@ def test_other_memleak(t):
     memleak.stop()
 
 
-@alone
+@lane("kernel")
 @pitfall(27)
 @timeout(120)
 def test_says_what_it_watches(t):
@@ -251,7 +251,7 @@ def test_says_what_it_watches(t):
 
 
 @once
-@alone
+@lane("kernel")
 @timeout(120)
 def test_vmalloc_in_bulk(t):
     """
@@ -289,7 +289,7 @@ def test_vmalloc_in_bulk(t):
         raise Failure(f"{held - before} bytes more for 400 terminals")
 
 
-@alone
+@lane("kernel")
 @timeout(120)
 def test_names(t):
     """Every frame is in a function of the kernel or a module, and most have names."""

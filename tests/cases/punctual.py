@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from lib import Broken, Failure, Skip, alone, culprit, each, expect, owner, slow, timeout, wanted
+from lib import Broken, Failure, Skip, culprit, each, expect, lane, owner, slow, timeout, wanted
 from lib.fuse import Fuse
 from lib.memleak import children_of, helpers_of, held_ids, when
 from lib.process import PATIENCE, state_of, until
@@ -344,8 +344,8 @@ def libc_of(program):
         return next(path for path in file.read().split() if "/libc.so" in path)
 
 
-# While a memory map is locked, memleaks of other cases may have to wait for it.
-@alone
+# While a memory map is locked, memleaks that read the mappings of all processes may have to wait.
+@lane("user")
 @slow
 @each("late", "early", "resumed", "given")
 def test_locked_memory(t, when_locked):

@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter
 
-from lib import Failure, alone, each, slow, timeout
+from lib import Failure, each, lane, slow, timeout
 from lib.apart import Apart
 from lib.libraries import library
 
@@ -174,7 +174,7 @@ def test_built(t, name):
     run(t, name, program="shadow_" + name, threads=int(os.environ.get("SHADOW_THREADS", 3)))
 
 
-@alone
+@lane("user")
 @timeout(LONG)
 @each("one", "threads", "static")
 @slow

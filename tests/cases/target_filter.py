@@ -608,7 +608,6 @@ class Mounted:
         raise Failure("the file system is in use")
 
 
-@alone
 @each("leak", "leak_static")
 def test_unmount(t, name):
     """A file system can be unmounted soon after its programs end: no file of it is kept open."""
@@ -624,7 +623,6 @@ def test_unmount(t, name):
     memleak.stop()
 
 
-@alone
 @each("-A", "-p")
 def test_unmount_unloaded(t, how):
     """

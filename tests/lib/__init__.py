@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Everything that cases use: `from lib import *` imports the names below."""
 
-from .case import (BROKEN, Broken, Failure, Skip, alone, each, nightly, once, pitfall,
-                   sample, slow, timeout, untraced)
+from .case import (BROKEN, Broken, Failure, Skip, alone, each, lane, nightly, once,
+                   pitfall, sample, slow, timeout, untraced)
 from .expect import (AFTER_EXEC, culprit, expect, expect_between, frames_of, owner, sum_of,
                      wanted)
 from .memleak import Memleak
@@ -10,8 +10,8 @@ from .process import ROOT, Process
 from .program import Program, Truth
 
 __all__ = [
-    "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "nightly", "once", "pitfall",
-    "sample", "slow", "timeout", "untraced",
+    "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "lane", "nightly", "once",
+    "pitfall", "sample", "slow", "timeout", "untraced",
     "AFTER_EXEC", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
     "wanted",
     "Memleak", "ROOT", "Process", "Program", "Truth",

@@ -120,6 +120,10 @@ class Attempt:
     def alone(self):
         return self.case.alone
 
+    @property
+    def lane(self):
+        return self.case.lane
+
     def again(self):
         return self
 

@@ -38,9 +38,21 @@ def timeout(seconds):
 
 
 def alone(function):
-    """Marks a case that no other case may run beside, as it would see the other one's processes."""
+    """Marks a case that nothing may run beside: its result depends on the machine's load."""
     function.alone = True
     return function
+
+
+def lane(name):
+    """
+    Marks a case that runs after those without a lane, one at a time, beside tests of other lanes.
+    Cases of "kernel" compare kernel memory that no other case may use meanwhile; cases of "user"
+    would make other cases that trace processes wait. Both sleep most of the time.
+    """
+    def mark(function):
+        function.lane = name
+        return function
+    return mark
 
 
 def once(function):
@@ -101,6 +113,7 @@ class Case:
         self.value = value
         self.timeout = LENIENCE * getattr(function, "timeout", DEFAULT_TIMEOUT)
         self.alone = getattr(function, "alone", False)
+        self.lane = getattr(function, "lane", None)
         self.once = getattr(function, "once", False)
         self.users_deadlines = getattr(module, "USERS_DEADLINES", False)
         self.untraced = getattr(function, "untraced", False)
@@ -108,7 +121,7 @@ class Case:
         self.gate = index % step == first and not getattr(function, "nightly", False)
         # `make check` runs only these: the first value of each function, unless it is slow.
         self.brief = (not getattr(function, "slow", False) and not self.alone and
-                      value == getattr(function, "values", (None,))[0])
+                      not self.lane and value == getattr(function, "values", (None,))[0])
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
         self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name

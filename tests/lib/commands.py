@@ -57,6 +57,7 @@ class Command:
     name: str
     argv: tuple
     alone: bool = False
+    lane: str = None
     cwd: pathlib.Path = None
 
     @property

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lib.case import Failure  # noqa: E402
 from lib.commands import Command, UnitProgram  # noqa: E402
 from lib.judge import FAILED_MAX, FLAKY_MAX, Judge  # noqa: E402
+from lib.pool import phases  # noqa: E402
 from lib.result import Result  # noqa: E402
 from lib.schema import FRAME, check_frame  # noqa: E402
 
@@ -26,7 +27,8 @@ class Made:
     first: str
     second: str = "ok"
     area = "made"
-    alone = False
+    alone: bool = False
+    lane: str = None
 
     def again(self):
         return dataclasses.replace(self, first=self.second)
@@ -55,6 +57,12 @@ def ends(*tests):
 def wanted(what, found, right):
     if found != right:
         sys.exit(f"{what}: {found}, not {right}")
+
+
+def order(tests, jobs):
+    """Returns the names of the tests in each queue of each phase."""
+    return [["".join(test.name for test in queue) for queue in queues]
+            for queues in phases(tests, jobs)]
 
 
 def counts(*argv):
@@ -89,6 +97,12 @@ def main():
     wanted("too many flaky", ends(good, *many)[:2], (1, f"{FLAKY_MAX + 2} passed, 1 failed, 0 skipped"))
     many = [Made(f"b{number}", "FAIL") for number in range(2 * FAILED_MAX)]
     wanted("gives up", ends(good, *many)[0], 1)
+
+    tests = [Made("a", "ok", alone=True), Made("b", "ok", lane="x"), Made("c", "ok"),
+             Made("d", "ok", lane="y"), Made("e", "ok", lane="x"), Made("f", "ok")]
+    wanted("order", order(tests, 2), [["cf", "cf"], ["be", "d"], ["a"]])
+    wanted("order of one job", order(tests, 1), [["abcdef"]])
+    wanted("lanes pass", ends(*tests), (0, "6 passed, 0 failed, 0 skipped", []))
 
     wanted("units", counts("printf", "1..2\nok 1 - a\nok 2 - b\n"), ("ok", (2, 0, 0), False))
     wanted("a unit skips", counts("printf", "1..1\nskipped: why\nnot ok 1 # SKIP a\n"),

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs each test in a child process, several at once; tests marked alone run last."""
+"""
+Runs each test in a child process: first several at once, then lanes of tests beside each other, and
+last the tests that nothing may run beside.
+"""
 
+import collections
 import os
 import pickle
 import sys
@@ -43,15 +47,32 @@ def _result_in(output, status):
 
 def _collect(running):
     """
-    Waits for a child to end; returns its test, its result and the CPU seconds of all its processes.
+    Waits for a child to end; returns its queue, its test, its result and the CPU seconds of all its
+    processes.
     """
     while True:
         pid, status, usage = os.wait4(-1, 0)
         if pid in running:  # other pids are orphans that this process has adopted
             break
-    test, output = running.pop(pid)
+    test, output, queue = running.pop(pid)
     with output:
-        return test, _result_in(output, status), usage.ru_utime + usage.ru_stime
+        return queue, test, _result_in(output, status), usage.ru_utime + usage.ru_stime
+
+
+def phases(tests, jobs):
+    """
+    Returns lists of queues, to be emptied one list after another. One test of each queue runs at a
+    time; a queue that is in a list several times has as many of its tests running.
+    """
+    if jobs == 1:
+        return [[collections.deque(tests)]]
+    others, alone, lanes = collections.deque(), collections.deque(), {}
+    for test in tests:
+        queue = alone if test.alone else others
+        if test.lane and not test.alone:
+            queue = lanes.setdefault(test.lane, collections.deque())
+        queue.append(test)
+    return [others] * jobs, list(lanes.values()), [alone]
 
 
 def run_all(tests, jobs):
@@ -61,15 +82,18 @@ def run_all(tests, jobs):
     """
     running = {}
     try:
-        for at_once, part in ((jobs, [test for test in tests if not test.alone]),
-                              (1, [test for test in tests if test.alone])):
-            for test in part:
-                while len(running) >= at_once:
-                    yield _collect(running)
-                pid, output = _start(test)
-                running[pid] = (test, output)
-            while running:
-                yield _collect(running)
+        for idle in phases(tests, jobs):
+            while idle or running:
+                while idle:
+                    queue = idle.pop(0)
+                    if queue:
+                        test = queue.popleft()
+                        pid, output = _start(test)
+                        running[pid] = (test, output, queue)
+                if running:
+                    queue, *ended = _collect(running)
+                    idle.append(queue)
+                    yield tuple(ended)
     finally:
         while running:
             _collect(running)
