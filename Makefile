@@ -282,7 +282,7 @@ demo:
 
 # tests/check builds what each part needs.
 check: parts := plain brief
-gate: parts := style unit clang cases install verifier older fuzz
+gate: parts := style unit clang install cases+verifier+older+fuzz
 $(filter check-%,$(CHECKS)): parts = $(@:check-%=%)
 $(CHECKS): deps
 	@scripts/install-packages --tests
