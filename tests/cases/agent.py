@@ -202,7 +202,7 @@ def test_joined_again(t):
 
 def test_two_witnesses(t):
     """Probes and the agent report the same for one run of a program."""
-    program = load(t, "threads")
+    program = load(t, "threads", "20000")
     agent = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600",
                       env={"MEMLEAK_AGENT_SINCE": "join"}).ready()
     probes = t.attach(program)
@@ -521,14 +521,14 @@ def test_samples_from_the_first(t, options):
 def test_samples_from_then_on(t):
     """Blocks from before sampling count exactly; a memleak that joins later reports the rate."""
     process = python(t, "kept = first()\nstage()\nsecond()\nstage()")
-    before = join(t, process).stop()
+    before = join(t, process, "-T", "1000").stop()
     exact = [site for site in before["sites"] if site["bytes"] == 777000]
     if len(exact) != 1 or "standard_error" in before:
         fail(before, "1000 blocks of 777 bytes")
-    memleak = join(t, process, "--sample-bytes", "16k")
+    memleak = join(t, process, "-T", "1000", "--sample-bytes", "16k")
     next_stage(process)
     check_estimate(memleak.stop(), "kept", 777000 + 10000 * 999)
-    later = join(t, process)
+    later = join(t, process, "-T", "1000")
     report = later.stop()
     if report["sampling"] != {"mode": "bytes", "interval": 16384} or \
        "one sample in 16384 bytes" not in later.notes:
@@ -601,7 +601,7 @@ def test_sums(t):
 def test_sums_from_then_on(t):
     """Blocks from before memleak joined count as well."""
     process = python(t, "first()\nstage()\nsecond()\nlibc.free(libc.malloc(50000000))\nstage()")
-    memleak = join(t, process, "--peak", "--summary")
+    memleak = join(t, process, "-T", "1", "--peak", "--summary")
     next_stage(process)
     memleak.stop()
     report = join(t, process, "--peak", "--summary").stop()

@@ -119,7 +119,7 @@ def test_cache_is_named(t):
 
 
 @once
-@each("messages:800", "pipes:80:8", "eventfds:400", "messages:160000:16")
+@each("messages:800", "pipes:80:8", "eventfds:400", "messages:40000:16")
 @timeout(180)
 def test_threads(t, thing):
     """Eight threads at once: exact counts."""

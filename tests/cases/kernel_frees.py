@@ -8,7 +8,6 @@ from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, e
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
 from lib.process import PATIENCE
-from lib.slowness import EMULATED
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -168,9 +167,9 @@ def test_freed_in_bulk(t, what):
 @slow
 @once
 @pitfall(25)
-@each(("watches", 500000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
-      ("timerfds", 200000, ("sys_timerfd_create",)),
-      ("options", 500000, ("ip_options_get", "ip_options_get_alloc", "ip_options_get_from_user")))
+@each(("watches", 100000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
+      ("timerfds", 40000, ("sys_timerfd_create",)),
+      ("options", 100000, ("ip_options_get", "ip_options_get_alloc", "ip_options_get_from_user")))
 @timeout(240)
 def test_freed_by_kfree_rcu(t, what):
     """
@@ -180,8 +179,6 @@ def test_freed_by_kfree_rcu(t, what):
     """
     flow, count, functions = what
     share_kernel(t)
-    if EMULATED > 1:
-        count //= 5
     program = t.program("kernel_flow", flow, str(count))
     memleak = t.attach(program, "-K", "-F", "-v", interval="0.5")
     most = 0 if re.search("are traced by (fentry|kprobe)", memleak.notes) else count // 100

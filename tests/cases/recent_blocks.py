@@ -9,7 +9,7 @@ BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: all blocks go to th
 
 def handover(t, buckets, slots, *options):
     """Threads free each other's blocks at once, while blocks evict each other from the cache."""
-    program = t.program("handover", "100000", str(slots))
+    program = t.program("handover", "40000", str(slots))
     memleak = t.attach(program, *options, interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
     # With a single bucket, a block may find no room; this is counted as lost.
     losses = ("no_memory",) if buckets == "1" else ()

@@ -32,6 +32,7 @@ def test_million_blocks(t):
 
 @timeout(240)
 @slow
+@nightly  # test_costly_reports has as many blocks
 def test_exactly_the_limit(t):
     """The default table holds exactly a million blocks."""
     program = t.program("many", "1000000", "16")

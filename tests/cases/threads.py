@@ -23,7 +23,7 @@ def test_eight_times_100000(t):
 @timeout(180)
 @slow
 def test_combined(t):
-    program = t.program("threads")
+    program = t.program("threads", "20000")
     memleak = t.attach(program, "-C")
     program.go()
     truth = program.go()
