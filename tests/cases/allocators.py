@@ -3,7 +3,7 @@
 
 import re
 
-from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall, sample, wanted
+from lib import AFTER_EXEC, Failure, Truth, each, expect, nightly, once, pitfall, sample, wanted
 from lib.libraries import LIBRARIES, library
 
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
@@ -24,12 +24,33 @@ def of_library(site):
     return any((frame["symbol"] or "").startswith("_dl_init") for frame in site["stack"])
 
 
+@pitfall(12, 18)
+@each(*LIBRARIES)
+def test_each_program(t, name):
+    """All that the cases of `make nightly` below do with a library, in one run."""
+    preload = library(name)
+    things = (*OPERATORS, *(THROWING if name != "mimalloc" else ()))
+    preloaded = [("leak",), ("functions", "all"), *(("cxx", thing) for thing in things)]
+    linked = [("cxx_" + name, thing) for thing in ("new", "aligned", "between_throws")
+              if thing in things]
+    if t.agent:  # an allocator's own names are not the agent's
+        linked = []
+    else:
+        preloaded.append(("allocator_api", name.removesuffix("_full")))
+    programs = [t.program(*arguments, preload=preload) for arguments in preloaded]
+    programs += [t.program(*arguments) for arguments in linked]
+    for report, truth in t.traced_at_once(programs):
+        expect(report, truth)
+
+
+@nightly
 @pitfall(12)
 @each(*LIBRARIES)
 def test_preloaded(t, name):
     run(t, "leak", preload=library(name))
 
 
+@nightly
 @pitfall(12)
 @each(*LIBRARIES)
 def test_preloaded_every_function(t, name):
@@ -44,8 +65,8 @@ def through_libraries(*things):
                   if name != "mimalloc" or thing not in THROWING))
 
 
+@nightly
 @pitfall(12)
-@sample(6)
 @through_libraries(*OPERATORS)
 def test_preloaded_cxx(t, what):
     """operator new of these libraries does not call malloc."""
@@ -53,6 +74,7 @@ def test_preloaded_cxx(t, what):
     run(t, "cxx", thing, preload=library(name))
 
 
+@nightly
 @each(*LIBRARIES)
 def test_own_names(t, name):
     """
@@ -145,8 +167,8 @@ def test_exception_through_new(t):
     run(t, "cxx", "bad_alloc")
 
 
+@nightly
 @pitfall(18)
-@sample(2, 1)
 @through_libraries("bad_alloc", "between_throws", "in_child")
 def test_exception_through_preloaded_new(t, what):
     """bad_alloc leaves a probed operator new: the program goes on, and no allocation is missed."""
@@ -154,6 +176,7 @@ def test_exception_through_preloaded_new(t, what):
     run(t, "cxx", thing, preload=library(name))
 
 
+@nightly
 @through_libraries("new_handler")
 def test_frees_in_new_handler(t, what):
     """operator new calls the program's new handler, which frees blocks."""
@@ -212,7 +235,7 @@ def test_exception_by_other_links(t, kind):
     expect(memleak.stop(), truth)
 
 
-@sample(2, 1)
+@nightly
 @through_libraries("new", "aligned", "between_throws")
 def test_linked_cxx(t, what):
     _, name, thing = what
@@ -225,7 +248,18 @@ def of_unwinder(site):
     return any((frame["symbol"] or "").startswith("_Unwind_") for frame in site["stack"])
 
 
-@sample(2)
+@pitfall(18)
+@each("cxx_static", "cxx_built_in", "cxx_own_new")
+def test_each_cxx(t, name):
+    """All that one of the next three cases does, in one run."""
+    things = (*OPERATORS, "bad_alloc", "between_throws")
+    programs = [t.program(name, thing) for thing in
+                (*things, *(["reallocated"] if name == "cxx_own_new" else []))]
+    for report, truth in t.traced_at_once(programs):
+        expect(report, truth, ignore=of_unwinder if name == "cxx_static" else None)
+
+
+@nightly
 @each(*OPERATORS, "bad_alloc", "between_throws")
 def test_static_cxx(t, thing):
     """malloc and operator new are in one file, and the latter calls the former."""
@@ -235,13 +269,14 @@ def test_static_cxx(t, thing):
     expect(memleak.stop(), truth, ignore=of_unwinder)
 
 
+@nightly
 @each("new", "bad_alloc", "between_throws")
 def test_built_in_cxx(t, thing):
     """The C++ library, with the code that throws, is linked into the program."""
     run(t, "cxx_built_in", thing)
 
 
-@sample(2, 1)
+@nightly
 @each(*OPERATORS, "bad_alloc", "between_throws", "reallocated")
 def test_own_operator_new(t, thing):
     """A program with its own operator new and delete, which do not use malloc."""

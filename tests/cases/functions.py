@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every allocator function by call shape, and calls that fail, move blocks or return nothing."""
 
-from lib import each, expect, pitfall
+from lib import each, expect, nightly, pitfall
 
 NAMES = ("malloc", "calloc", "calloc_big", "realloc", "realloc_grown", "reallocarray",
          "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc", "free", "mmap",
          "mmap64", "munmap", "mremap", "all")
 
 
+def test_each_function(t):
+    for report, truth in t.traced_at_once([t.program("functions", name) for name in NAMES]):
+        expect(report, truth)
+
+
+@nightly
 @each(*NAMES)
 def test_function(t, name):
     program = t.program("functions", name)
@@ -42,9 +48,19 @@ def run_edge(t, name, *options):
     expect(memleak.stop(), truth)
 
 
+REALLOCS = ("realloc_fails", "realloc_fails_then_free", "reallocarray_fails", "realloc_to_zero",
+            "realloc_null_zero", "realloc_moves", "realloc_in_place", "realloc_of_mapped")
+
+
 @pitfall(7)
-@each("realloc_fails", "realloc_fails_then_free", "reallocarray_fails", "realloc_to_zero",
-      "realloc_null_zero", "realloc_moves", "realloc_in_place", "realloc_of_mapped")
+def test_each_realloc(t):
+    for report, truth in t.traced_at_once([t.program("edges", name) for name in REALLOCS]):
+        expect(report, truth)
+
+
+@nightly
+@pitfall(7)
+@each(*REALLOCS)
 def test_realloc(t, name):
     run_edge(t, name)
 

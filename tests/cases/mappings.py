@@ -4,7 +4,7 @@
 import os
 import shutil
 
-from lib import Failure, each, expect, pitfall, slow, sum_of, timeout, wanted
+from lib import Failure, each, expect, nightly, pitfall, slow, sum_of, timeout, wanted
 from lib.context import FOREVER
 from lib.kernel import settled
 from lib.memleak import parse
@@ -22,11 +22,21 @@ def run_mapping(t, name, *options, **kwargs):
     return report
 
 
+RANGES = ("whole", "front", "middle", "tail", "pieces", "across", "around", "byte_length",
+          "fixed_over", "fixed_over_all", "file_over", "fixed_fails", "grow", "shrink", "move",
+          "move_over", "move_part", "move_and_leave", "mremap_fails", "munmap_fails", "not_ours",
+          "after_free")
+
+
 @pitfall(9)
-@each("whole", "front", "middle", "tail", "pieces", "across", "around", "byte_length",
-      "fixed_over", "fixed_over_all", "file_over", "fixed_fails", "grow", "shrink", "move",
-      "move_over", "move_part", "move_and_leave", "mremap_fails", "munmap_fails", "not_ours",
-      "after_free")
+def test_each_range(t):
+    for report, truth in t.traced_at_once([t.program("mappings", name) for name in RANGES]):
+        expect(report, truth)
+
+
+@nightly
+@pitfall(9)
+@each(*RANGES)
 def test_range(t, name):
     run_mapping(t, name)
 

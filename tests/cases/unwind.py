@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 
-from lib import Failure, Skip, each, expect, frames_of, sample
+from lib import Failure, Skip, each, expect, frames_of, nightly
 from lib.expect import plain
 from lib.process import ROOT
 
@@ -64,21 +64,28 @@ def check(truth, report, folder):
     return site
 
 
-def check_c(t, name, way):
-    truth, report = run(t, name, way)
+def check_c(t, truth, report):
     check(truth, report, t.programs)
     expect(report, truth, ignore=lambda site: "leak_here" not in str(site["stack"]))
 
 
+@each("unwind", "unwind_static")
+def test_each_way(t, name):
+    programs = [t.program(name, way) for way in WAYS]
+    for report, truth in t.traced_at_once(programs, *DEEP):
+        check_c(t, truth, report)
+
+
+@nightly
 @each(*WAYS)
 def test_c(t, way):
-    check_c(t, "unwind", way)
+    check_c(t, *run(t, "unwind", way))
 
 
-@sample(2, 1)
+@nightly
 @each(*WAYS)
 def test_static(t, way):
-    check_c(t, "unwind_static", way)
+    check_c(t, *run(t, "unwind_static", way))
 
 
 @each("plain", "callback", "sized", "signal", "recursion", "thread", "library")
@@ -86,7 +93,7 @@ def test_signed(t, way):
     """Return addresses with a signature in their upper bits."""
     if os.uname().machine != "aarch64":
         raise Skip("only aarch64 signs return addresses")
-    check_c(t, "unwind_signed", way)
+    check_c(t, *run(t, "unwind_signed", way))
 
 
 def own_places(report, folder):

@@ -21,7 +21,8 @@ COUNTERS = "it is about tables and counters of BPF programs"
 REASONS = {
     "agent.*": "it loads the agent itself", "agent_harm.*": "it loads the agent itself",
     "*static*": STATIC, "unwind.static.*": STATIC, "*musl*": STATIC,
-    "allocators.own_*": OWN, "allocators.built_in.*": OWN, "allocators.prefix_found": OWN,
+    "allocators.own_*": OWN, "allocators.*each_cxx.cxx_own_new": OWN,
+    "allocators.built_in.*": OWN, "allocators.prefix_found": OWN,
     "allocators.begun_again": OWN,
     "allocators.linked_cxx.*": OWN, "allocators.failure_frees": NAMES,
     "allocators.two_allocators.*": NAMESPACE,
