@@ -218,7 +218,7 @@ $(COMPLETIONS): $(O)/memleak.%: $(O)/generate
 $(UNIT_LIB): $(patsubst %.c,$(OBJ_O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
 
 # Looks up its own variables.
-$(OBJ_O)/tests/unit/symbolizer/test_variables.o: CFLAGS += -g
+$(OBJ_O)/tests/unit/symbolizer/test_variables.o: override CFLAGS += -g
 
 # Unit tests link the archives, so they can call every function.
 $(O)/tests/unit/%: $(OBJ_O)/tests/unit/%.o $(UNIT_LIB) $(KNOBS) $(ARCHIVES)
@@ -364,10 +364,6 @@ $(O)/fuzz/core_seeds $(O)/fuzz/recording_seeds: $(O)/fuzz/%: $(OBJ_O)/tests/fuzz
 $(O)/fuzz/%_seeds: $(OBJ_O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
-
-# Only compiles the fuzzers, to check changes to the code that they call.
-.PHONY: fuzz-objects
-fuzz-objects: $(FUZZERS:%=$(OBJ_O)/tests/fuzz/fuzz_%.o)
 
 .PHONY: $(FUZZERS:%=fuzz-%) fuzz-programs
 fuzz:
