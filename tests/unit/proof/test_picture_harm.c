@@ -47,14 +47,23 @@ static bool is_slow(void)
 	return slowness && atoi(slowness) > 4;
 }
 
+/* Under a sanitizer, forks and pictures take four times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define PICTURES 20
+#define KILLS 100
+#else
+#define PICTURES 50
+#define KILLS 200
+#endif
+
 static int pictures(void)
 {
-	return is_slow() ? 10 : 50;
+	return is_slow() ? 10 : PICTURES;
 }
 
 static int kills(void)
 {
-	return is_slow() ? 50 : 200;
+	return is_slow() ? 50 : KILLS;
 }
 
 static int set_up(void **state)

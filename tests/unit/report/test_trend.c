@@ -20,8 +20,17 @@
 #include "tests/unit/lib/made_program.h"
 
 #define SECOND 1000000000.0
+/*
+ * Number of seeds, and number of seeds in tests that allow some to fail. A sanitizer makes the test
+ * slow, and the verdicts are the same without it.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define REPLAYS 5
+#define RATE_REPLAYS 20
+#else
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* runs in tests that allow some of them to fail */
+#define RATE_REPLAYS 60
+#endif
 
 static uint64_t first_seed;
 

@@ -24,7 +24,11 @@
 #include "report/site_order.h"
 #include "tests/unit/lib/made_program.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define SEEDS 1 /* a sanitizer makes the test slow, and the verdicts are the same without it */
+#else
 #define SEEDS 4
+#endif
 #define SEEDS_MAX 10000
 #define SAMPLE_WRONG 20
 

@@ -60,19 +60,21 @@ static void lines_beside_removed_functions(void **state)
 	size_t built = 0;
 
 	assert_true(make_source());
-	for (size_t i = 0; i < 3 * 3 * 2; i++) {
-		const char *linker = linkers[i % 3], *compiler = compilers[i / 3 % 3];
+	/* All pairs of a compiler, a linker and a version of DWARF, but not all combinations. */
+	for (size_t i = 0; i < 3 * 3; i++) {
+		const char *linker = linkers[i % 3], *compiler = compilers[i / 3];
+		size_t dwarf = 4 + (i % 3 + i / 3) % 2;
 		char command[512], name[32];
 
 		snprintf(name, sizeof(name), "removed%zu.so", i);
 		snprintf(command, sizeof(command),
 			 "%s -g -gdwarf-%zu -O1 -fPIC -shared -ffunction-sections -fuse-ld=%s "
 			 "-Wl,--gc-sections -o %s removed.c live.c 2>/dev/null",
-			 compiler, 4 + i / 9, linker, name);
+			 compiler, dwarf, linker, name);
 		if (!run(command))
 			continue;
 		built++;
-		print_message("%s, %s, DWARF %zu\n", compiler, linker, 4 + i / 9);
+		print_message("%s, %s, DWARF %zu\n", compiler, linker, dwarf);
 		check_line(name);
 	}
 	if (!built)
