@@ -642,7 +642,8 @@ def growing_reports(program, memleak):
         yield memleak.fresh_report().get("python", {"containers": [], "classes": []})
 
 
-@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in ADDERS])
+@sample(2)
+@each(*[f"{version}-{what}" for what in ADDERS for version in ("3.11", "3.12", "3.13")])
 def test_adders(t, way):
     """The line that adds to a container is found although the container takes no more memory."""
     version, what = way.split("-")
@@ -729,7 +730,8 @@ PLACED = {"cycle": ("Node", "Node.__init__"), "closure": ("function", "closure.<
           "task": ("coroutine", "wait")}
 
 
-@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in PLACED])
+@sample(2)
+@each(*[f"{version}-{what}" for what in PLACED for version in ("3.11", "3.12", "3.13")])
 def test_places(t, way):
     """Objects that no container holds are named with their line, and so are waiting tasks."""
     version, what = way.split("-")
