@@ -4,7 +4,7 @@
 import re
 import signal
 
-from lib import Failure, each, sample, timeout, wanted
+from lib import Failure, Truth, each, nightly, sample, timeout, wanted
 from lib.expect import check_line, fail, owner
 
 from .prove import KINDS, next_proof
@@ -64,6 +64,19 @@ def run(t, what, *options, pace=0, recent=None, interval="3600"):
     return report, program
 
 
+def test_together(t):
+    """All that test_exact does, with one memleak."""
+    programs = [t.program("inherited", what, "0") for what in ALL]
+    memleak = t.attach(programs, "-f")
+    truth = Truth()
+    for program in programs:
+        own = program.go()
+        truth.holds.update(own.holds)
+        truth.held.update(own.held)
+    check(memleak.stop(), truth, first=True)
+
+
+@nightly
 @each(*ALL)
 def test_exact(t, what):
     """Each process has its own and its inherited blocks."""

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from lib import Failure, Skip, each, frames_of, nightly, once, sample, slow, untraced, wanted
-from lib.expect import fail, plain
+from lib.expect import fail, part_of, plain
 from lib.leak_tools import GO, add, run_lsan, run_valgrind, truth_of
 from lib.memleak import children_of
 from lib.process import ROOT
@@ -150,16 +150,12 @@ def go_all(programs):
 def test_scenes(t, value):
     """All that test_kinds does, with fewer memleaks."""
     programs = [t.program(program, scene) for scene, program in value[1]]
-    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "--prove", "--no-default-suppressions",
-                        "-p", ",".join(str(program.pid) for program in programs), "0.1").ready()
+    memleak = t.attach(programs, "--prove", "--no-default-suppressions", interval="0.1")
     goes_on = programs = go_all(programs)
     while goes_on:
         report = next_proof(memleak)
-        sums = []
-        for program in programs:
-            sites = [site for site in report["sites"] if site["pid"] == program.pid]
-            sums.append(check_sites({**report, "sites": sites}, program.truth))
-        check_totals(report, *sums)
+        check_totals(report, *(check_sites(part_of(report, program), program.truth)
+                               for program in programs))
         goes_on = go_all([one for one in goes_on if "stage" in one.truth.facts])
     memleak.stop()
 

@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 
-from lib import Failure, Skip, each, expect, frames_of, nightly
+from lib import Failure, Skip, each, expect, frames_of, nightly, wanted
 from lib.expect import plain
 from lib.process import ROOT
 
@@ -104,15 +104,17 @@ def own_places(report, folder):
     return max(stacks, key=len)
 
 
-@each("plain", "callback", "sized", "signal", "recursion", "tail", "library")
-def test_stripped(t, way):
+STRIPPED = ("plain", "callback", "sized", "signal", "recursion", "tail", "library")
+
+
+def test_stripped(t):
     """A program has equal frames with and without symbols."""
-    _, named = run(t, "unwind", way)
-    _, stripped = run(t, "unwind_stripped", way)
-    if own_places(named, t.programs) != own_places(stripped, t.programs):
-        raise Failure(f"{own_places(named, t.programs)} and {own_places(stripped, t.programs)}")
-    if any(site["stack_end"] != "complete" for site in stripped["sites"]):
-        raise Failure("a stack is not complete")
+    programs = [t.program(name, way) for way in STRIPPED for name in ("unwind", "unwind_stripped")]
+    reports = [report for report, _ in t.traced_at_once(programs, *DEEP)]
+    for way, named, stripped in zip(STRIPPED, reports[::2], reports[1::2]):
+        wanted(f"places of {way}", own_places(stripped, t.programs), own_places(named, t.programs))
+        if any(site["stack_end"] != "complete" for site in stripped["sites"]):
+            raise Failure(f"a stack of {way} is not complete")
 
 
 @each("container", "cleanup", "catch", "thread", "function")

@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, each
+from lib import Failure, each, nightly
 
 from .unwind import DEEP, ReturnProbes
 
@@ -47,20 +47,39 @@ def check_agreement(memleak, frames):
         raise Failure(f"too little compared: {found}, {frames} frames at least")
 
 
-@each("plain", "callback", "sized", "large", "signal", "other_stack", "fault", "recursion",
-      "tail", "thread", "library")
+C = ("plain", "callback", "sized", "large", "signal", "other_stack", "fault", "recursion", "tail",
+     "thread", "library")
+STATIC = ("plain", "callback", "signal", "other_stack", "recursion", "thread", "library")
+CXX = ("container", "cleanup", "catch", "thread", "function")
+
+
+@each(("unwind", C), ("unwind_static", STATIC), ("unwind_cxx", CXX))
+def test_agreements(t, value):
+    """All that one of the next three cases does, with one memleak."""
+    name, ways = value
+    programs = [t.program(name, way) for way in ways]
+    memleak = t.attach(programs, *DEEP, env=compare(1000 * len(ways)))
+    frames = sum(len(program.go().facts["chain"]) for program in programs)
+    memleak.stop()
+    check_agreement(memleak, frames)
+
+
+@nightly
+@each(*C)
 def test_agreement(t, way):
     truth, memleak = run(t, "unwind", way)
     check_agreement(memleak, len(truth.facts["chain"]))
 
 
-@each("plain", "callback", "signal", "other_stack", "recursion", "thread", "library")
+@nightly
+@each(*STATIC)
 def test_agreement_static(t, way):
     truth, memleak = run(t, "unwind_static", way)
     check_agreement(memleak, len(truth.facts["chain"]))
 
 
-@each("container", "cleanup", "catch", "thread", "function")
+@nightly
+@each(*CXX)
 def test_agreement_cxx(t, way):
     truth, memleak = run(t, "unwind_cxx", way)
     check_agreement(memleak, len(truth.facts["chain"]))

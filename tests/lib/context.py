@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from .case import Broken, Failure, Skip
+from .expect import part_of
 from .memleak import Memleak
 from .process import PATIENCE, ROOT, Process
 from .program import Program
@@ -146,12 +147,13 @@ class Context:
 
     def attach(self, program, *options, interval=FOREVER, **kwargs):
         """
-        Starts memleak on a program with JSON output and all blocks and sites shown; returns once it
-        traces.
+        Starts memleak on a program, or a list of programs, with JSON output and all blocks and sites
+        shown; returns once it traces.
         """
+        programs = program if isinstance(program, list) else [program]
         options = ("-o", "0", *options) if "-o" not in options and "-C" not in options else options
-        memleak = self.memleak("--json", "-T", "100000", *options, "-p", str(program.pid),
-                               interval, **kwargs)
+        memleak = self.memleak("--json", "-T", "100000", *options, "-p",
+                               ",".join(str(one.pid) for one in programs), interval, **kwargs)
         return memleak.ready()
 
     def traced_at_once(self, programs, *options):
@@ -159,14 +161,11 @@ class Context:
         Traces programs by one memleak, because its start takes more time than they do. Lets each go
         on once; yields the report's part about it, and its truth.
         """
-        pids = ",".join(str(program.pid) for program in programs)
-        memleak = self.memleak("--json", "-T", "100000", "-o", "0", *options, "-p", pids,
-                               FOREVER).ready()
+        memleak = self.attach(programs, *options)
         truths = [program.go() for program in programs]
         report = memleak.stop()
         for program, truth in zip(programs, truths):
-            sites = [site for site in report["sites"] if site["pid"] == program.pid]
-            yield {**report, "sites": sites, "sites_total": len(sites)}, truth
+            yield part_of(report, program), truth
 
     def command(self, *argv, options=(), interval=FOREVER, **kwargs):
         """Runs `memleak -- CMD` with reports to a file, as stdout belongs to the command."""

@@ -52,6 +52,12 @@ def owner(site):
     return f"{frame['module'] or '?'}+{frame['module_offset'] or frame['addr']}"
 
 
+def part_of(report, program):
+    """Returns the report with the sites of one program only."""
+    sites = [site for site in report["sites"] if site["pid"] == program.pid]
+    return {**report, "sites": sites, "sites_total": len(sites)}
+
+
 def sum_of(report, kinds=None):
     """Returns {(function, kind): (count, bytes)} of the shown sites."""
     sums = {}
