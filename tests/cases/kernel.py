@@ -3,10 +3,10 @@
 
 import re
 
-from lib import Skip, each, once, pitfall, slow, timeout
+from lib import Skip, Truth, each, once, pitfall, slow, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, require, settled,
                         share_kernel, sites_of, wrong_things)
-from lib.expect import fail
+from lib.expect import fail, part_of
 
 # Memory that the kernel frees later: from a workqueue, a garbage collector, or after a grace
 # period.
@@ -41,19 +41,24 @@ def check_sites(report, program, thing, kind):
 
 
 @once
-@each("messages", "pipes:40", "arrays:20", "watches", "eventfds", "keys", "datagrams", "rings:10")
-def test_exact(t, thing):
-    """Allocated, allocated once more, freed."""
+def test_exact(t):
+    """Allocated, allocated once more, freed, by a process for each thing."""
     share_kernel(t)
-    program = t.program("kernel", thing)
-    memleak = t.attach(program, "-K", interval="0.3")
-    name = thing.split(":")[0]
+    programs = {thing.split(":")[0]: t.program("kernel", thing) for thing in
+                ("messages", "pipes:40", "arrays:20", "watches", "eventfds", "keys", "datagrams",
+                 "rings:10")}
+    memleak = t.attach(list(programs.values()), "-K", interval="0.3")
     for _ in range(2):
-        truth = program.go()
+        truths = {thing: program.go() for thing, program in programs.items()}
         report = memleak.fresh_report()
-        expect_things(report, truth)
-        check_sites(report, program, name, truth.kernel[name][0])
-    expect_gone(memleak, program.go())
+        for thing, program in programs.items():
+            part = part_of(report, program)
+            expect_things(part, truths[thing])
+            check_sites(part, program, thing, truths[thing].kernel[thing][0])
+    gone = Truth()
+    for program in programs.values():
+        gone.kernel.update(program.go().kernel)
+    expect_gone(memleak, gone)
     memleak.stop()
 
 
