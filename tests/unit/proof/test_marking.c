@@ -20,7 +20,7 @@
 #define BASE 0x555500000000ULL
 #define BLOCKS_MAX 48
 #define ROOT_WORDS 16
-#define HEAPS 4000
+#define HEAPS 2000
 
 static uint64_t random_below(uint64_t *seed, uint64_t limit)
 {

@@ -41,9 +41,9 @@ static void round_trip(unsigned int seed, unsigned int what)
 
 	assert_int_equal(recorder__new(path, what, &recorder), 0);
 	assert_int_equal(recorder__begin(recorder), 0);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 100; i++) {
 		struct snapshot snap, again;
-		bool final = i == 199, final_again;
+		bool final = i == 99, final_again;
 
 		world_step(world);
 		world_snapshot(world, &snap);

@@ -300,7 +300,7 @@ static void evidence(void **state)
 static void short_line(void **state)
 {
 	static struct findings all;
-	static char symbol[8000], file[8000];
+	static char symbol[4000], file[4000];
 	struct process_tally tally = {.process = &process, .footprint.is_known = true};
 	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
 	struct report report = {.snapshot = &snap, .suspects = all.suspects, .suspect_cnt = MOST};
