@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lib.case import Failure  # noqa: E402
 from lib.commands import Command, UnitProgram  # noqa: E402
 from lib.judge import FAILED_MAX, FLAKY_MAX, Judge  # noqa: E402
-from lib.pool import phases  # noqa: E402
+from lib.pool import BACKGROUND, PROCESSORS, phases  # noqa: E402
 from lib.result import Result  # noqa: E402
 from lib.schema import FRAME, check_frame  # noqa: E402
 
@@ -101,6 +101,9 @@ def main():
     tests = [Made("a", "ok", alone=True), Made("b", "ok", lane="x"), Made("c", "ok"),
              Made("d", "ok", lane="y"), Made("e", "ok", lane="x"), Made("f", "ok")]
     wanted("order", order(tests, 2), [["cf", "cf"], ["be", "d"], ["a"]])
+    background = [Made(name, "ok", lane=BACKGROUND) for name in "uvw"]
+    wanted("background", order([*tests, *background], 2),
+           [["cf", "cf"], ["be", "d", *["uvw"] * PROCESSORS], ["a"]])
     wanted("order of one job", order(tests, 1), [["abcdef"]])
     wanted("lanes pass", ends(*tests), (0, "6 passed, 0 failed, 0 skipped", []))
 

@@ -13,6 +13,9 @@ import traceback
 
 from .result import Result
 
+BACKGROUND = "background"  # lane of tests that compute; they must be nice to those that wait
+PROCESSORS = os.cpu_count() or 1
+
 
 def _child(test, output):
     """Runs the test in the child; writes a result to the file whatever happens."""
@@ -62,7 +65,7 @@ def _collect(running):
 def phases(tests, jobs):
     """
     Returns lists of queues, to be emptied one list after another. One test of each queue runs at a
-    time; a queue that is in a list several times has as many of its tests running.
+    time; of a queue that is in a list N times, N tests run at a time.
     """
     if jobs == 1:
         return [[collections.deque(tests)]]
@@ -72,7 +75,8 @@ def phases(tests, jobs):
         if test.lane and not test.alone:
             queue = lanes.setdefault(test.lane, collections.deque())
         queue.append(test)
-    return [others] * jobs, list(lanes.values()), [alone]
+    background = [lanes[BACKGROUND]] * (PROCESSORS - 1) if BACKGROUND in lanes else []
+    return [others] * jobs, [*lanes.values(), *background], [alone]
 
 
 def run_all(tests, jobs):
