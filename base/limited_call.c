@@ -8,8 +8,10 @@
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,14 +31,17 @@
  * recent. If there are several such calls, one of them stops counting every FORGIVE_NS.
  */
 #define FORGIVE_NS 20000000000ULL
+/* Maximum number of threads that blocked calls for one user's processes may occupy. */
+#define BLOCKED_MAX_PER_USER 64
 /* Maximum number of threads that blocked calls may occupy. */
-#define BLOCKED_MAX 64
+#define BLOCKED_MAX 256
 
 struct call {
 	/* next call in the list `requested` or `blocked`; a call is never in both */
 	struct call *next;
 	const struct limited_function *function;
 	pid_t pid;
+	uid_t uid; /* user of the process */
 	int fd;
 	int result;
 	bool is_done;
@@ -134,15 +139,44 @@ static bool reserve_thread(void)
 	return true;
 }
 
-/* True if a call for this process was given up and still blocks, or BLOCKED_MAX calls in all. */
-static bool is_refused(pid_t pid)
+/* Returns the effective user of a process; -1 if there is no such process. */
+static uid_t user_of(pid_t pid)
 {
-	unsigned int cnt = 0;
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) ? (uid_t)-1 : st.st_uid;
+}
+
+/* True if a call for this process was given up and still blocks. */
+static bool is_blocked(pid_t pid)
+{
+	const struct call *call = blocked;
+
+	while (call && call->pid != pid)
+		call = call->next;
+	return call;
+}
+
+/* True if the calls that block leave none for the processes of this user. */
+static bool is_crowded(uid_t uid)
+{
+	unsigned int cnt = 0, users_cnt = 0;
 
 	for (const struct call *call = blocked; call; call = call->next, cnt++)
-		if (call->pid == pid)
-			return true;
-	return cnt >= BLOCKED_MAX;
+		users_cnt += call->uid == uid;
+	return users_cnt >= BLOCKED_MAX_PER_USER || cnt >= BLOCKED_MAX;
+}
+
+bool limited_calls_are_crowded(pid_t pid)
+{
+	bool ret;
+
+	pthread_mutex_lock(&mutex);
+	ret = !is_blocked(pid) && is_crowded(user_of(pid));
+	pthread_mutex_unlock(&mutex);
+	return ret;
 }
 
 /* Gives up a call. If no thread has begun the call, the thread reserved for it becomes idle. */
@@ -212,14 +246,14 @@ void limited_calls_begin(void)
 }
 
 /* Copies fd and data into a new call and reserves a helper thread for it. NULL on failure. */
-static struct call *new_call(pid_t pid, int fd, const struct limited_function *function,
+static struct call *new_call(pid_t pid, uid_t uid, int fd, const struct limited_function *function,
 			     const void *data)
 {
 	struct call *call = malloc(sizeof(*call) + function->size);
 
 	if (!call)
 		return NULL;
-	*call = (struct call){.function = function, .pid = pid};
+	*call = (struct call){.function = function, .pid = pid, .uid = uid};
 	memcpy(call->data, data, function->size);
 	call->fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if ((fd < 0 || call->fd >= 0) && reserve_thread())
@@ -229,8 +263,9 @@ static struct call *new_call(pid_t pid, int fd, const struct limited_function *f
 }
 
 /*
- * Makes the call in the calling thread if `pid` is this process, if this process has not called
- * limited_calls_begin(), or if it is out of memory, descriptors or threads.
+ * Makes the call in the calling thread if `pid` is this process, or if this process has not called
+ * limited_calls_begin(). Also does so if it is out of memory, descriptors or threads, unless other
+ * calls block: they may be the reason, and this one might block, too.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data)
 {
@@ -238,11 +273,15 @@ int limited_call(pid_t pid, int fd, const struct limited_function *function, voi
 	int ret = 0;
 
 	if (owner == getpid() && pid != owner) {
+		uid_t uid = user_of(pid);
+
 		pthread_mutex_lock(&mutex);
-		ret = is_refused(pid) ? -EAGAIN : 0;
-		call = ret ? NULL : new_call(pid, fd, function, data);
+		if (!is_blocked(pid) && !is_crowded(uid))
+			call = new_call(pid, uid, fd, function, data);
 		if (call)
 			ret = call_in_thread(call, data);
+		else if (blocked)
+			ret = -EAGAIN;
 		pthread_mutex_unlock(&mutex);
 	}
 	return call || ret ? ret : function->run(fd, data);

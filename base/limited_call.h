@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls functions that may block for as long as a process keeps its memory map locked. A process
- * holds this lock while it waits for a file system, for example in munmap(). If the file system
- * does not answer, a thread that reads /proc/PID/maps or /proc/PID/cmdline, or opens a file in
- * /proc/PID/map_files, blocks until it gets SIGKILL.
+ * Calls functions that may block for as long as a file system does not answer. A process that waits
+ * for it in munmap() keeps its memory map locked: a thread that reads /proc/PID/maps or
+ * /proc/PID/cmdline, or opens a file in /proc/PID/map_files, blocks until it gets SIGKILL. So does
+ * a thread that opens /proc/PID/mem or calls kcmp() while the process waits in exec.
  *
  * A call that blocks is given up after 2 s. After three such calls, calls are given up after 0.1 s;
  * every 20 s, one more call may take 2 s. While a call for a process blocks, further calls for this
- * process fail at once. While 64 calls block, all further calls fail at once: even if 100 processes
- * block at the same time, memleak loses only 12 s in total.
+ * process fail at once. While 64 calls for processes of one user block, all further calls for this
+ * user's processes fail at once: even if 100 of them block at the same time, memleak loses only
+ * 12 s in total, and still reads the processes of other users. At most 256 calls block in all.
  */
 #ifndef BASE_LIMITED_CALL_H
 #define BASE_LIMITED_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -37,10 +39,17 @@ void limited_calls_begin(void);
 
 /*
  * Calls function->run() in another thread, with copies of fd and *data, and waits for it. Then
- * copies run()'s data back to *data, and returns run()'s result. pid: the process whose memory map
- * run() needs. Returns -EAGAIN if run() takes too long, if an earlier call for this process still
- * blocks, or if too many calls block: the caller should try again later.
+ * copies run()'s data back to *data, and returns run()'s result. pid: the process whose locks run()
+ * needs, or a negative number that stands for a path. Returns -EAGAIN if run() takes too long, if
+ * an earlier call for this process still blocks, or if too many calls block: the caller should try
+ * again later.
  */
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data);
+
+/*
+ * True if a call for this process would fail because of calls for other processes, most of them its
+ * user's.
+ */
+bool limited_calls_are_crowded(pid_t pid);
 
 #endif

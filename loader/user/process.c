@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
@@ -375,9 +376,12 @@ static void log_cut(struct user_process *process)
 void user_process__log_locked(struct user_process *process)
 {
 	if (!process->logged_locked)
-		log_note("the mappings of process %d cannot be read now, as while a file system "
-			 "does not respond: memleak tries again",
-			 process->info.pid);
+		log_note("the mappings of process %d cannot be read now%s: memleak tries again",
+			 process->info.pid,
+			 limited_calls_are_crowded(process->info.pid)
+				 ? ", because too many processes wait for file systems that do "
+				   "not respond"
+				 : ", as while a file system does not respond");
 	process->logged_locked = true;
 }
 

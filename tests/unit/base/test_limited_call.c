@@ -20,7 +20,7 @@
 
 /* First pid that calls are made for; need not exist */
 #define FIRST_PID 0x600000
-/* Number of calls that block at the same time: BLOCKED_MAX in limited_call.c. */
+/* Number of calls that block at the same time: BLOCKED_MAX_PER_USER in limited_call.c. */
 #define BLOCKED 64
 
 /* Duration of a slow call in microseconds. It lies between the two limits of limited_call.h. */
@@ -135,6 +135,11 @@ static void too_many_block(void **state)
 	assert_int_equal(run_cnt, BLOCKED);
 	assert_int_equal(call(FIRST_PID + BLOCKED, -1), -EAGAIN);
 	assert_int_equal(run_cnt, BLOCKED);
+	assert_true(limited_calls_are_crowded(FIRST_PID + BLOCKED));
+	assert_false(limited_calls_are_crowded(FIRST_PID));
+	/* The calls were for processes without a user: those of a user have their own share. */
+	assert_false(limited_calls_are_crowded(getppid()));
+	assert_int_equal(call(getppid(), -1), 0);
 	release(fds, BLOCKED);
 	/* Threads are available again, but slow calls are no longer waited for. */
 	while (call(FIRST_PID + BLOCKED, -1) == -EAGAIN)
