@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opens regular files whose names come from a traced process. All files of traced processes must be
- * opened by these functions.
+ * opened by these functions. They return -EAGAIN if a file system does not answer (limited_call.h).
  */
 #ifndef BASE_REGULAR_FILE_H
 #define BASE_REGULAR_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* Says which symbolic links in a path are followed. */
 enum links {
@@ -28,16 +29,18 @@ enum links {
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st);
 
 /*
- * Sets a filter: the functions of this file return -EREMOTE for files for which is_refused()
- * returns true. is_refused() gets an O_PATH descriptor and must not access the file's file system.
+ * Sets a filter: the functions of this file return -EREMOTE for files and folders for which
+ * is_refused() returns true, and for paths that lead through such a folder. is_refused() gets an
+ * O_PATH descriptor and must not access the file's file system.
  */
 void regular_file_refuse(bool (*is_refused)(int path_fd));
 
 /*
- * Opens a file for reading, given its O_PATH descriptor path_fd, which stays open. Returns an fd or
- * a negative errno; -EBUSY if a process has a lease on the file.
+ * Opens the file to which a link of a process leads: "exe" or "map_files/START-END". The link is in
+ * dir_fd, the process's directory in /proc; AT_FDCWD if the name begins with "/proc". Returns as
+ * regular_file_open(), or -EBUSY if a process has a lease on the file.
  */
-int regular_file_reopen(int path_fd, struct stat *st);
+int regular_file_open_link(pid_t pid, int dir_fd, const char *name, struct stat *st);
 
 /*
  * Like regular_file_open() for an absolute path, but looks up the path only in the kernel's path
@@ -50,12 +53,21 @@ int regular_file_open_known(int root_fd, const char *path, enum links links, str
  * Reads the target of the symbolic link `path`, which is looked up as in regular_file_open_known().
  * Needed because that function cannot follow a link whose access time the kernel would have to
  * update, which usually happens once a day. Links in the folders of the path are followed. Returns
- * 0, or -ENOENT if there is no such link, the path is not cached, the filter of
- * regular_file_refuse() refuses the link, or the target does not fit into `size` bytes.
+ * 0, or -ENOENT if there is no such link, the path is not cached, or the filter of
+ * regular_file_refuse() refuses the link.
  */
-int link_read_known(int root_fd, const char *path, char *ret, size_t size);
+int link_read_known(int root_fd, const char *path, char ret[PATH_MAX]);
 
 /* Opens a folder with O_PATH; root_fd and `links` are as in regular_file_open(). */
 int folder_open(int root_fd, const char *path, enum links links);
+
+/*
+ * file_stat() is like fstat(), but does not ask the server of a file on the network or in user
+ * space: it returns what the kernel knows of the file. Sets only the file's identity, type,
+ * permissions, owner, size, blocks, mtime and ctime. Returns 0 or a negative errno. file_stat_at()
+ * does the same for a path, but resolving the path may ask a server.
+ */
+int file_stat(int fd, struct stat *ret);
+int file_stat_at(int dir_fd, const char *name, struct stat *ret);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/regular_file.h"
 #include "helper/call.h"
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
@@ -123,8 +124,9 @@ static int ask(struct question *question, uint64_t deadline_ns)
 	int err;
 
 	question->latest_ns = clock_deadline_ns(PROBER_WAIT_MS * 1000000ULL);
-	if (fstat(question->fd, &st))
-		return -errno;
+	err = file_stat(question->fd, &st);
+	if (err)
+		return err;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	question->size = (uint64_t)st.st_size;

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mapped_file.h"
+#include "base/regular_file.h"
 
 /* ABI of PAGEMAP_SCAN, as in linux/fs.h since 6.7. */
 struct scan_region {
@@ -227,15 +228,12 @@ dev_t written_pages_kernel_dev(void)
 
 static int open_mapped(pid_t pid, const struct mapping *mapping)
 {
-	cleanup_free char *path = NULL;
+	char name[96];
+	struct stat st;
 
-	if (asprintf(&path, "/proc/%d/map_files/%llx-%llx", (int)pid,
-		     (unsigned long long)mapping->start, (unsigned long long)mapping->end) < 0) {
-		path = NULL;
-		return -1;
-	}
-	/* O_NONBLOCK: do not wait until another process gives up its lease on the file. */
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	return regular_file_open_link(pid, AT_FDCWD, name, &st);
 }
 
 /*

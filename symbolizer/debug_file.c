@@ -108,7 +108,7 @@ static int open_for_owner(const struct module *module, int root_fd, const char *
 
 	if (fd < 0 || (st->st_mode & S_IROTH))
 		return fd;
-	if (module->fd >= 0 && !fstat(module->fd, &own) && own.st_uid == st->st_uid)
+	if (module->fd >= 0 && !file_stat(module->fd, &own) && own.st_uid == st->st_uid)
 		return fd;
 	close(fd);
 	return -EACCES;

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/mapped_file.h"
+#include "base/regular_file.h"
 
 /*
  * Maximum number of open files. Most files are needed only once, when they are sent to the helper.
@@ -116,7 +117,8 @@ static bool is_mapped_file(const struct module *module, const struct file_id *fi
 	struct file_version now;
 	struct stat st;
 
-	if (module->fd < 0 || !file_id_equal(&module->version.id, file) || fstat(module->fd, &st))
+	if (module->fd < 0 || !file_id_equal(&module->version.id, file) ||
+	    file_stat(module->fd, &st))
 		return false;
 	now = file_version_of(&st);
 	return file_version_equal(&now, &module->version) && !file_is_changed_since(&st, since_ns);

@@ -247,13 +247,11 @@ static int open_ended(const struct region *region, struct stat *st)
 static int open_mapped(const struct proc_files *files, uint64_t start, uint64_t end,
 		       struct stat *st)
 {
-	cleanup_close int path_fd = -1;
 	char name[64];
 
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
 		 (unsigned long long)end);
-	path_fd = proc_open_limited(files->pid, files->proc_fd, name, O_PATH);
-	return path_fd < 0 ? path_fd : regular_file_reopen(path_fd, st);
+	return regular_file_open_link(files->pid, files->proc_fd, name, st);
 }
 
 static int open_file(const struct proc_files *files, const struct region *region, struct stat *st)
@@ -274,7 +272,7 @@ static int open_file(const struct proc_files *files, const struct region *region
 			     regular_file_open_known(files->root_fd, region->path, LINKS_ALL, st),
 			     st);
 	if (fd < 0)
-		fd = checked(region, regular_file_open(files->proc_fd, -1, "exe", LINKS_ALL, st),
+		fd = checked(region, regular_file_open_link(files->pid, files->proc_fd, "exe", st),
 			     st);
 	/*
 	 * Try the path in memleak's own root: if the process has called chroot(), /proc/PID/maps

@@ -57,17 +57,17 @@ static char *follow_link(int root_fd, const char *path)
 	char target[PATH_MAX], *ret;
 	int folder_len;
 
-	if (link_read_known(root_fd, path, target, sizeof(target)))
+	if (link_read_known(root_fd, path, target))
 		return NULL;
 	folder_len = target[0] == '/' ? 0 : (int)(path_name(path) - path);
 	return asprintf(&ret, "%.*s%s", folder_len, path, target) < 0 ? NULL : ret;
 }
 
 /* True if `path`, perhaps through symbolic links, leads to the program's file. Frees `path`. */
-static bool is_exe(int proc_fd, int root_fd, char *path)
+static bool is_exe(pid_t pid, int proc_fd, int root_fd, char *path)
 {
 	struct stat exe, other;
-	cleanup_close int exe_fd = regular_file_open(proc_fd, -1, "exe", LINKS_ALL, &exe);
+	cleanup_close int exe_fd = regular_file_open_link(pid, proc_fd, "exe", &exe);
 	cleanup_close int fd = -1;
 
 	for (int i = 0; exe_fd >= 0 && path && i < LINKS_MAX; i++) {
@@ -89,7 +89,8 @@ static bool is_exe(int proc_fd, int root_fd, char *path)
  * file or link of this name that leads to the program's file. Does nothing if ret->name is set, or
  * if the program's file itself has this name.
  */
-static void try_name(int proc_fd, int root_fd, const char *name, struct program_name *ret)
+static void try_name(pid_t pid, int proc_fd, int root_fd, const char *name,
+		     struct program_name *ret)
 {
 	const char *file = path_name(ret->path);
 	char *path;
@@ -99,7 +100,7 @@ static void try_name(int proc_fd, int root_fd, const char *name, struct program_
 	name = path_name(name);
 	if (asprintf(&path, "%.*s%s", (int)(file - ret->path), ret->path, name) < 0)
 		return;
-	if (is_exe(proc_fd, root_fd, path))
+	if (is_exe(pid, proc_fd, root_fd, path))
 		ret->name = strdup(name);
 }
 
@@ -120,8 +121,8 @@ int program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *
 	 * name, perhaps truncated to 15 bytes.
 	 */
 	if (!arg || strcmp(path_name(arg), path_name(ret->path)) != 0) {
-		try_name(proc_fd, root_fd, arg, ret);
-		try_name(proc_fd, root_fd, comm, ret);
+		try_name(pid, proc_fd, root_fd, arg, ret);
+		try_name(pid, proc_fd, root_fd, comm, ret);
 	}
 	if (!ret->name)
 		program_name_deinit(ret);

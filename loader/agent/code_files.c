@@ -32,7 +32,7 @@ static int open_below(int root_fd, const struct mapping *mapping)
 {
 	struct stat st;
 	int fd = root_fd < 0 ? root_fd
-			     : regular_file_open(-1, root_fd, mapping->path, LINKS_ALL, &st);
+			     : regular_file_open_known(root_fd, mapping->path, LINKS_ALL, &st);
 
 	if (fd < 0 || mapped_file_is(fd, &st, &mapping->file))
 		return fd;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mapped_file.h"
+#include "base/regular_file.h"
 #include "bpf/user_probes/backing_inode.skel.h"
 #include "loader/probes/skeleton.h"
 
@@ -86,9 +87,11 @@ int backing_inode(int fd, struct file_id *ret)
 	struct stat st;
 	bool found;
 	void *at;
+	int err;
 
-	if (fstat(fd, &st))
-		return -errno;
+	err = file_stat(fd, &st);
+	if (err)
+		return err;
 	*ret = file_id_of(&st);
 	if (!is_on_overlay(fd))
 		return 0;

@@ -16,16 +16,14 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/proc.h"
-#include "base/regular_file.h"
 #include "base/test_knobs.h"
 #include "loader/probes/multi_link.h"
+#include "loader/target/modules.h"
 #include "prober/prober.h"
 
 static bool is_go(pid_t pid)
 {
-	cleanup_close int path_fd = proc_open(pid, "exe", O_PATH);
-	struct stat st;
-	cleanup_close int fd = path_fd < 0 ? path_fd : regular_file_reopen(path_fd, &st);
+	cleanup_close int fd = process_open_program(pid);
 
 	return fd >= 0 && prober_has_section(fd, ".go.buildinfo");
 }

@@ -8,16 +8,17 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/regular_file.h"
 #include "loader/probes/backing_inode.h"
 
 /* Identifies a file. Includes the change time, as inode numbers are reused. */
 static int identify(int fd, struct probed_file *ret)
 {
 	struct stat st;
-	int err;
+	int err = file_stat(fd, &st);
 
-	if (fstat(fd, &st))
-		return -errno;
+	if (err)
+		return err;
 	ret->changed = st.st_ctim;
 	err = backing_inode(fd, &ret->id);
 	ret->layered = ret->id.dev != st.st_dev;

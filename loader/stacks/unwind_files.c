@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/regular_file.h"
 #include "base/vdso.h"
 #include "bpf/memleak.h"
 #include "loader/probes/backing_inode.h"
@@ -369,8 +370,9 @@ ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, u
 	ssize_t known;
 	int err;
 
-	if (fstat(fd, &st))
-		return -errno;
+	err = file_stat(fd, &st);
+	if (err)
+		return err;
 	version = file_version_of(&st);
 	known = find(files, &version);
 	if (known >= 0)

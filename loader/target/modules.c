@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -212,23 +213,27 @@ static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct
 	return found;
 }
 
+int process_open_program(pid_t pid)
+{
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)proc_living_thread(pid));
+	return regular_file_open_link(pid, AT_FDCWD, name, &st);
+}
+
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
 {
 	bool moved = mapping_is_moved(mapping);
 	uint64_t start = moved ? mapping->beside_start : mapping->start;
 	uint64_t end = moved ? mapping->beside_end : mapping->end;
-	cleanup_free char *name = NULL;
-	cleanup_close int path_fd = -1;
+	char name[96];
 	struct stat st;
 	int fd;
 
-	if (asprintf(&name, "/proc/%d/map_files/%llx-%llx", (int)proc_living_thread(pid),
-		     (unsigned long long)start, (unsigned long long)end) < 0)
-		return -ENOMEM;
-	path_fd = proc_open_limited(pid, AT_FDCWD, name, O_PATH);
-	if (path_fd < 0)
-		return path_fd;
-	fd = regular_file_reopen(path_fd, &st);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", (int)proc_living_thread(pid),
+		 (unsigned long long)start, (unsigned long long)end);
+	fd = regular_file_open_link(pid, AT_FDCWD, name, &st);
 	if (fd < 0)
 		return fd;
 	/* Check the file, since another file may be mapped at this address by now. */
@@ -269,7 +274,7 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 		note_unread(list, mapping, module.fd);
 		return module.fd;
 	}
-	if (fstat(module.fd, &st)) {
+	if (file_stat(module.fd, &st)) {
 		close(module.fd);
 		return -EIO;
 	}

@@ -83,6 +83,9 @@ struct mapping;
  */
 int process_open_mapping(pid_t pid, const struct mapping *mapping);
 
+/* Opens the program of the process, as process_open_mapping() opens the file of a mapping. */
+int process_open_program(pid_t pid);
+
 /*
  * Reads an entry of the process's auxiliary vector. type: an AT_ constant. False if there is no
  * such entry.

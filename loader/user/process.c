@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
@@ -17,7 +16,6 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
-#include "base/regular_file.h"
 #include "base/test_knobs.h"
 #include "bpf/memleak.h"
 #include "bpf/reading.h"
@@ -91,8 +89,7 @@ static int check_kind(pid_t pid, bool found)
 static int check_class(pid_t pid, bool found)
 {
 	cleanup_close int path_fd = proc_open(pid, "exe", O_PATH);
-	struct stat st;
-	cleanup_close int fd = path_fd < 0 ? path_fd : regular_file_reopen(path_fd, &st);
+	cleanup_close int fd = path_fd < 0 ? path_fd : process_open_program(pid);
 
 	if (path_fd < 0) {
 		if (!found)
