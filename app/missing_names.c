@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/dpkg.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/proc.h"
 #include "report/fold.h"
 #include "report/own.h"
 
@@ -95,20 +95,6 @@ static void note(const struct files *files, const char *why, const char *help)
 }
 
 /*
- * True if the process has the same root directory as memleak, so that paths usually name the same
- * files for both. A process in a container has a different one.
- */
-static bool shares_root(pid_t pid)
-{
-	struct stat ours, theirs;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	return pid && !stat("/", &ours) && !stat(path, &theirs) && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
-}
-
-/*
  * Finds the packages that contain the files, each package once. Returns 0, or -ENOENT if the
  * package of a file is not found.
  */
@@ -118,7 +104,8 @@ static int find_packages(const struct files *files, char *packages[FILES_MAX], s
 		cleanup_free char *package = NULL;
 		size_t same = 0;
 
-		if (shares_root(files->pids[i]))
+		/* A process in a container has other files at the same paths. */
+		if (proc_has_own_root(files->pids[i]))
 			package = dpkg_package_of(DPKG_INFO, files->paths[i]);
 		if (!package)
 			return -ENOENT;

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_id.h"
 #include "base/proc.h"
 #include "report/frame_walk.h"
 
@@ -38,22 +39,13 @@ static uint64_t owner_at(const struct source_texts *texts, uint64_t image)
 	return (uintptr_t)hash_map_get(&texts->owners, image);
 }
 
-static bool is_same_file(const char *path, const char *other)
-{
-	struct stat one, two;
-
-	return !stat(path, &one) && !stat(other, &two) && one.st_dev == two.st_dev &&
-	       one.st_ino == two.st_ino;
-}
-
 /* True if a process has memleak's mount namespace and root directory. */
 static bool sees_same_files(pid_t pid)
 {
-	char mounts[64], root[64];
+	struct stat own, its;
 
-	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", pid);
-	snprintf(root, sizeof(root), "/proc/%d/root/", pid);
-	return is_same_file(mounts, "/proc/self/ns/mnt") && is_same_file(root, "/");
+	return !stat("/proc/self/ns/mnt", &own) && !proc_stat_link(pid, -1, "ns/mnt", &its) &&
+	       is_same_file(&own, &its) && proc_has_own_root(pid);
 }
 
 /*

@@ -11,29 +11,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_id.h"
 #include "base/limited_call.h"
 #include "base/number.h"
+#include "base/regular_file.h"
 
 /* Size of one read, in bytes. Most files in /proc are smaller. */
 #define READ_BYTES 4096
 
-/* Size in bytes of the buffer for the file name that proc_open_limited() opens. */
-#define OPEN_NAME_MAX 96
+/* Size in bytes of the buffer for the name of a file of /proc. */
+#define NAME_BYTES 96
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
+/* The file "statm" begins with the number of pages, 0 without memory. Reading it takes no lock. */
 bool proc_shows_memory(pid_t tid)
 {
-	char path[64], target;
+	cleanup_close int fd = -1;
+	char path[32], pages[2];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
-	return readlink(path, &target, 1) > 0 || errno != ENOENT;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? errno != ENOENT
+		      : read(fd, pages, sizeof(pages)) == sizeof(pages) && memcmp(pages, "0 ", 2);
 }
 
 pid_t proc_living_thread(pid_t pid)
@@ -76,13 +83,31 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 	return err;
 }
 
+static int run_kcmp(int fd, void *data)
+{
+	const pid_t *pids = data;
+
+	(void)fd;
+	return syscall(SYS_kcmp, pids[0], pids[1], KCMP_VM, 0, 0) == 0;
+}
+
+/* Compares the memory of two processes. kcmp() waits while either of them is in exec. */
+static bool is_same_memory(pid_t pid, pid_t other)
+{
+	static const struct limited_function function = {.run = run_kcmp, .size = 2 * sizeof(pid)};
+	pid_t pids[] = {pid, other};
+
+	return limited_call(pid, -1, &function, pids) > 0;
+}
+
 /*
- * Also checks that the process has memory: kcmp() returns 0 for two ended processes, since neither
- * has memory.
+ * First compares the process with itself: if it is this process that keeps kcmp() waiting, it must
+ * not be held against every `other`. Also checks that the process has memory: kcmp() returns 0 for
+ * two ended processes, since neither has memory.
  */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
-	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && proc_shows_memory(pid);
+	return is_same_memory(pid, pid) && is_same_memory(other, pid) && proc_shows_memory(pid);
 }
 
 /*
@@ -92,20 +117,6 @@ bool proc_share_memory(pid_t pid, pid_t other)
 static bool is_main_thread_s(const char *name)
 {
 	return !strcmp(name, "comm") || !strncmp(name, "task/", strlen("task/"));
-}
-
-int proc_open(pid_t pid, const char *name, int flags)
-{
-	cleanup_free char *path = NULL;
-	pid_t tid = is_main_thread_s(name) ? pid : proc_living_thread(pid);
-	int fd;
-
-	if (asprintf(&path, "/proc/%d/%s", (int)tid, name) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
 int proc_read_fd(int fd, char **ret, size_t *ret_len)
@@ -133,15 +144,63 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-struct open_data {
-	char name[OPEN_NAME_MAX];
-	int flags;
+/* Data of a limited call for a file below /proc/PID. */
+struct request {
+	char name[NAME_BYTES];
+	int flags;             /* of open() */
+	char *text;            /* result of run_read() */
+	struct stat st;        /* result of run_stat() */
+	char target[PATH_MAX]; /* result of run_readlink() */
 };
 
-static int run_open(int dir_fd, void *data)
+/*
+ * Finds the name of a file for a limited call. dir_fd: the folder of the file, or -1 for that of
+ * the process. Returns the folder for the call, or -ENAMETOOLONG.
+ */
+static int place(pid_t pid, int dir_fd, const char *name, struct request *ret)
 {
-	const struct open_data *open_data = data;
-	int fd = openat(dir_fd, open_data->name, open_data->flags | O_CLOEXEC);
+	pid_t tid = dir_fd >= 0 || is_main_thread_s(name) ? pid : proc_living_thread(pid);
+	int len = dir_fd >= 0
+			  ? snprintf(ret->name, sizeof(ret->name), "%s", name)
+			  : snprintf(ret->name, sizeof(ret->name), "/proc/%d/%s", (int)tid, name);
+
+	if (len >= (int)sizeof(ret->name))
+		return -ENAMETOOLONG;
+	return dir_fd >= 0 ? dir_fd : AT_FDCWD;
+}
+
+/*
+ * True if the kernel opens and reads a file of /proc/PID without waiting for the process, even if
+ * the process keeps its memory map locked or is in exec. On recent kernels, "stat" waits, too.
+ */
+static bool never_waits(const char *name)
+{
+	static const char *const names[] = {"comm",   "status", "statm", "schedstat",
+					    "cgroup", "timers", "fd",    "task"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !strncmp(name, "fdinfo/", strlen("fdinfo/")) ||
+	       !strncmp(name, "task/", strlen("task/"));
+}
+
+/* Makes a limited call for the file `name`, unless the kernel never waits for this file. */
+static int call(pid_t pid, int dir_fd, const char *name, const struct limited_function *function,
+		struct request *request)
+{
+	int at_fd = place(pid, dir_fd, name, request);
+
+	if (at_fd == -ENAMETOOLONG)
+		return at_fd;
+	return never_waits(name) ? function->run(at_fd, request)
+				 : limited_call(pid, at_fd, function, request);
+}
+
+static int run_open(int at_fd, void *data)
+{
+	const struct request *request = data;
+	int fd = openat(at_fd, request->name, request->flags | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -153,19 +212,89 @@ static void drop_open(int result, void *data)
 		close(result);
 }
 
-int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags)
+int proc_open_at(pid_t pid, int dir_fd, const char *name, int flags)
 {
 	static const struct limited_function function = {run_open, drop_open,
-							 sizeof(struct open_data)};
-	struct open_data data = {.flags = flags};
+							 sizeof(struct request)};
+	struct request request = {.flags = flags};
 
-	if (strlen(name) >= sizeof(data.name))
-		return -ENAMETOOLONG;
-	strcpy(data.name, name);
-	return limited_call(pid, dir_fd, &function, &data);
+	return call(pid, dir_fd, name, &function, &request);
 }
 
-static int run_read(int fd, void *data)
+int proc_open(pid_t pid, const char *name, int flags)
+{
+	return proc_open_at(pid, -1, name, flags);
+}
+
+static int run_read(int at_fd, void *data)
+{
+	struct request *request = data;
+	cleanup_close int fd = run_open(at_fd, data);
+
+	return fd < 0 ? fd : proc_read_fd(fd, &request->text, NULL);
+}
+
+static void drop_read(int result, void *data)
+{
+	const struct request *request = data;
+
+	if (!result)
+		free(request->text);
+}
+
+int proc_read(pid_t pid, const char *name, char **ret)
+{
+	static const struct limited_function function = {run_read, drop_read,
+							 sizeof(struct request)};
+	struct request request = {.flags = O_RDONLY};
+	int err = call(pid, -1, name, &function, &request);
+
+	if (!err)
+		*ret = request.text;
+	return err;
+}
+
+static int run_readlink(int at_fd, void *data)
+{
+	struct request *request = data;
+	ssize_t len =
+		readlinkat(at_fd, request->name, request->target, sizeof(request->target) - 1);
+
+	return len < 0 ? -errno : (int)len;
+}
+
+int proc_readlink(pid_t pid, int dir_fd, const char *name, char ret[PATH_MAX])
+{
+	static const struct limited_function function = {.run = run_readlink,
+							 .size = sizeof(struct request)};
+	struct request request = {0};
+	int len = call(pid, dir_fd, name, &function, &request);
+
+	if (len >= 0)
+		strcpy(ret, request.target);
+	return len;
+}
+
+static int run_stat(int at_fd, void *data)
+{
+	struct request *request = data;
+
+	return file_stat_at(at_fd, request->name, &request->st);
+}
+
+int proc_stat_link(pid_t pid, int dir_fd, const char *name, struct stat *ret)
+{
+	static const struct limited_function function = {.run = run_stat,
+							 .size = sizeof(struct request)};
+	struct request request = {0};
+	int err = call(pid, dir_fd, name, &function, &request);
+
+	if (!err)
+		*ret = request.st;
+	return err;
+}
+
+static int run_read_text(int fd, void *data)
 {
 	struct proc_text *text = data;
 	ssize_t len = pread(fd, text->bytes, sizeof(text->bytes) - 1, 0);
@@ -175,17 +304,11 @@ static int run_read(int fd, void *data)
 
 int proc_read_limited(pid_t pid, int fd, struct proc_text *ret)
 {
-	static const struct limited_function function = {.run = run_read, .size = sizeof(*ret)};
+	static const struct limited_function function = {.run = run_read_text,
+							 .size = sizeof(*ret)};
 
 	memset(ret, 0, sizeof(*ret));
 	return limited_call(pid, fd, &function, ret);
-}
-
-int proc_read(pid_t pid, const char *name, char **ret)
-{
-	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
-
-	return fd < 0 ? fd : proc_read_fd(fd, ret, NULL);
 }
 
 static char *read_comm(pid_t pid, const char *name)
@@ -276,6 +399,14 @@ uint64_t proc_delay_ns(pid_t pid)
 	if (proc_read(pid, "schedstat", &text) || sscanf(text, "%*s %" SCNu64, &delay_ns) != 1)
 		return 0;
 	return delay_ns;
+}
+
+bool proc_has_own_root(pid_t pid)
+{
+	struct stat ours, theirs;
+
+	return !file_stat_at(AT_FDCWD, "/", &ours) && !proc_stat_link(pid, -1, "root", &theirs) &&
+	       is_same_file(&ours, &theirs);
 }
 
 /* A process cannot fake a field through its name: the kernel escapes newlines in the name. */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads files in /proc/PID as text. A process can set its name to any 15 bytes, including newlines
- * and parentheses, so no other code should parse names out of these files.
+ * Reads files in /proc/PID as text. While a process waits for a file system, the kernel keeps
+ * callers waiting, too, at many of its files and links: other code should not access these except
+ * by the functions of this file, of proc_maps.h and of regular_file.h. A process can set its name
+ * to any 15 bytes, including newlines and parentheses, so no other code should parse names out of
+ * these files.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* True if a process or thread has memory. Zombies and ended threads have none. */
@@ -26,14 +31,36 @@ pid_t proc_living_thread(pid_t pid);
  */
 int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 
-/* True if two processes share their memory, as after clone(CLONE_VM). */
+/*
+ * True if two processes share their memory, as after clone(CLONE_VM). False if one of them stays in
+ * exec (limited_call.h).
+ */
 bool proc_share_memory(pid_t pid, pid_t other);
 
 /*
  * Opens /proc/PID/name with O_CLOEXEC. If the main thread has ended, opens the file of a living
- * thread, except for "comm" and files below "task/". Returns an fd or a negative errno.
+ * thread, except for "comm" and files below "task/". Returns an fd or a negative errno: -EAGAIN if
+ * the process keeps its memory map locked, or stays in exec (limited_call.h).
  */
 int proc_open(pid_t pid, const char *name, int flags);
+
+/*
+ * Like proc_open() for the file `name` in dir_fd, a directory of the process below /proc. dir_fd:
+ * -1 for /proc/PID itself.
+ */
+int proc_open_at(pid_t pid, int dir_fd, const char *name, int flags);
+
+/*
+ * Reads the target of a link such as "exe" or "fd/0", and appends a NUL. dir_fd is as in
+ * proc_open_at(). Returns the length or a negative errno: -EAGAIN as proc_open().
+ */
+int proc_readlink(pid_t pid, int dir_fd, const char *name, char ret[PATH_MAX]);
+
+/*
+ * Reads the attributes of the file to which such a link leads, as by file_stat(). Returns 0 or a
+ * negative errno: -EAGAIN as proc_open().
+ */
+int proc_stat_link(pid_t pid, int dir_fd, const char *name, struct stat *ret);
 
 /*
  * Reads an open file from beginning to end into memory from malloc(), and appends a NUL. If the
@@ -47,12 +74,9 @@ struct proc_text {
 };
 
 /*
- * proc_open_limited() opens the file `name` of /proc/PID with O_CLOEXEC and returns its descriptor;
- * dir_fd is /proc/PID, or AT_FDCWD if `name` is absolute. proc_read_limited() reads the beginning
- * of an open file of /proc/PID and returns the number of bytes. Both return -EAGAIN if the memory
- * map of the process stays locked (limited_call.h), or another negative errno.
+ * Reads the beginning of an open file of /proc/PID. Returns the number of bytes, -EAGAIN if the
+ * memory map of the process stays locked (limited_call.h), or another negative errno.
  */
-int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags);
 int proc_read_limited(pid_t pid, int fd, struct proc_text *ret);
 
 /*
@@ -75,6 +99,12 @@ uint64_t proc_age_ns(pid_t pid);
  * processor; 0 if unknown.
  */
 uint64_t proc_delay_ns(pid_t pid);
+
+/*
+ * True if a process has memleak's root directory. Does not ask the server of a root directory on
+ * the network, or on a file system in user space.
+ */
+bool proc_has_own_root(pid_t pid);
 
 /* Returns the unescaped name of a process or thread, from malloc(); NULL if it cannot be read. */
 char *proc_comm(pid_t pid);

@@ -36,8 +36,6 @@ static const struct keyword keywords[] = {
 };
 #define KEYWORD_CNT (sizeof(keywords) / sizeof(keywords[0]))
 
-#define LINK_BYTES 32
-
 struct words {
 	uint64_t *items;
 	size_t cnt;
@@ -95,12 +93,10 @@ static int add_files(struct words *words, pid_t pid)
 		return -errno;
 	fd = -1;
 	while (!err && (entry = readdir(dir))) {
-		char link[LINK_BYTES];
-		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		char link[PATH_MAX];
 
-		if (len <= 0)
+		if (proc_readlink(pid, dirfd(dir), entry->d_name, link) <= 0)
 			continue;
-		link[len] = '\0';
 		err = add_file(words, pid, entry->d_name, link);
 	}
 	closedir(dir);

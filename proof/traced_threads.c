@@ -13,20 +13,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/proc.h"
 #include "proof/arch.h"
 #include "proof/remote_call.h"
 
-/* True if the thread is a main thread that has exited: its link to the executable has no target. */
-static bool has_ended(pid_t pid, pid_t tid)
-{
-	char path[96], target;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", (int)pid, (int)tid);
-	return readlink(path, &target, 1) < 0 && errno == ENOENT;
-}
-
-static int add_record(pid_t pid, pid_t tid, bool is_stopped, bool with_vectors,
-		      struct live_threads *threads)
+static int add_record(pid_t tid, bool is_stopped, bool with_vectors, struct live_threads *threads)
 {
 	size_t room = sizeof(struct memleak_thread_record) + MEMLEAK_VECTOR_BYTES;
 	struct memleak_thread_record *record;
@@ -37,7 +28,8 @@ static int add_record(pid_t pid, pid_t tid, bool is_stopped, bool with_vectors,
 	record = (void *)(threads->store + threads->store_len);
 	memset(record, 0, sizeof(*record));
 	record->tid = (__u32)tid;
-	if (!is_stopped && has_ended(pid, tid))
+	/* A main thread that has exited has no memory. */
+	if (!is_stopped && !proc_shows_memory(tid))
 		record->flags = MEMLEAK_THREAD_ENDED;
 	iov = (struct iovec){record->registers, sizeof(record->registers)};
 	if (is_stopped && !ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
@@ -72,7 +64,7 @@ int traced_threads_look(pid_t pid, const struct stopped_threads *stopped, bool w
 
 		if (tid <= 0 || (thread && thread->gone))
 			continue;
-		err = add_record(pid, tid, thread && thread->stopped, with_vectors, &threads);
+		err = add_record(tid, thread && thread->stopped, with_vectors, &threads);
 	}
 	closedir(dir);
 	live_threads_set_count(&threads);

@@ -59,24 +59,33 @@ static int read_status(struct proc_files *files, pid_t pid)
 	return 0;
 }
 
-static bool is_foreign(int proc_fd)
+static bool is_foreign(pid_t pid, int proc_fd)
 {
 	struct stat its, own;
 
-	return fstatat(proc_fd, "ns/user", &its, 0) || stat("/proc/self/ns/user", &own) ||
+	return proc_stat_link(pid, proc_fd, "ns/user", &its) || stat("/proc/self/ns/user", &own) ||
 	       !is_same_file(&its, &own);
 }
 
-/*
- * Returns 0 if the process has mappings, -ESRCH if it has none. If its memory map stays locked
- * (-EAGAIN), it has mappings: returns 0.
- */
+/* Opens the maps file and the root directory, unless this has been done or has failed for good. */
+static void open_rest(struct proc_files *files)
+{
+	if (files->maps_fd == -EAGAIN)
+		files->maps_fd = proc_open_at(files->pid, files->proc_fd, "maps", O_RDONLY);
+	if (files->root_fd != -EAGAIN)
+		return;
+	files->root_fd = proc_open_at(files->pid, files->proc_fd, "root", O_PATH | O_DIRECTORY);
+	if (files->root_fd >= 0)
+		files->foreign = is_foreign(files->pid, files->proc_fd);
+}
+
+/* Returns 0 if the process has mappings, -ESRCH if it has none, -EAGAIN if they are locked. */
 static int read_first(pid_t pid, int maps_fd)
 {
 	struct proc_text text;
 	int got = proc_read_limited(pid, maps_fd, &text);
 
-	return got > 0 || got == -EAGAIN ? 0 : -ESRCH;
+	return got > 0 ? 0 : got == -EAGAIN ? got : -ESRCH;
 }
 
 /* Opens the files in proc_fd, the /proc directory of a process or thread. Takes over proc_fd. */
@@ -85,20 +94,21 @@ static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 	struct proc_files files = {
 		.pid = pid,
 		.proc_fd = proc_fd,
-		.root_fd = -1,
-		.foreign = is_foreign(proc_fd),
+		.maps_fd = -EAGAIN,
+		.root_fd = -EAGAIN,
+		.foreign = true,
 	};
 	int err;
 
-	files.maps_fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
-	if (files.maps_fd < 0)
-		err = errno == ENOENT ? -ESRCH : -errno;
-	else
-		err = read_first(pid, files.maps_fd);
-	if (!err) {
-		files.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	open_rest(&files);
+	err = files.maps_fd < 0 ? files.maps_fd : read_first(pid, files.maps_fd);
+	/* A process whose memory map stays locked has mappings: they are read later. */
+	if (err == -EAGAIN)
+		err = 0;
+	else if (err == -ENOENT)
+		err = -ESRCH;
+	if (!err)
 		err = read_status(&files, pid);
-	}
 	if (err) {
 		proc_files_deinit(&files);
 		return err;
@@ -169,12 +179,15 @@ void proc_files_init_ended(struct proc_files *ret)
 	*ret = (struct proc_files){.proc_fd = -1, .maps_fd = -1, .root_fd = -1};
 }
 
-int proc_files_maps(const struct proc_files *files, struct proc_maps *ret)
+int proc_files_maps(struct proc_files *files, struct proc_maps *ret)
 {
 	struct proc_maps maps;
-	int err =
-		files->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(files->pid, files->maps_fd, &maps);
+	int err;
 
+	open_rest(files);
+	if (files->maps_fd < 0)
+		return files->maps_fd == -EAGAIN ? -EAGAIN : -ESRCH;
+	err = proc_maps_read_fd(files->pid, files->maps_fd, &maps);
 	if (err)
 		return err;
 	if (!maps.cnt) {
@@ -187,6 +200,7 @@ int proc_files_maps(const struct proc_files *files, struct proc_maps *ret)
 
 void proc_files_read_program(struct proc_files *files)
 {
+	open_rest(files);
 	if (!files->is_program_read)
 		files->is_program_read = !program_name_init(files->pid, files->proc_fd,
 							    files->root_fd, &files->program);

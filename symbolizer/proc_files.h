@@ -19,8 +19,13 @@ struct proc_files {
 	pid_t pid;
 	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had already ended */
 	int proc_fd;
+	/*
+	 * -EAGAIN until the file can be opened, if the process was waiting in exec: the file then
+	 * shows the mappings of the new program
+	 */
 	int maps_fd;
-	int root_fd; /* the process's root directory (O_PATH); -1 if access is denied */
+	/* the process's root directory (O_PATH); -EAGAIN as for maps_fd, or another error */
+	int root_fd;
 	/* true if in another user namespace: anything may be mounted below its root */
 	bool foreign;
 	uid_t uid;                   /* effective uid of the process */
@@ -42,7 +47,7 @@ void proc_files_deinit(struct proc_files *files);
  * Reads the mappings. Returns -ESRCH if the process has exited or called exec since
  * proc_files_init(), or another error of proc_maps_read_fd().
  */
-int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
+int proc_files_maps(struct proc_files *files, struct proc_maps *ret);
 
 /*
  * Reads the program's name, if it has not been read yet. Call this after reading the mappings:

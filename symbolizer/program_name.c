@@ -18,17 +18,11 @@
 
 #define LINKS_MAX 8
 
-static char *read_exe(int proc_fd)
+static char *read_exe(pid_t pid, int proc_fd)
 {
-	char *path = malloc(PATH_MAX);
-	ssize_t len = path ? readlinkat(proc_fd, "exe", path, PATH_MAX - 1) : -1;
+	char path[PATH_MAX];
 
-	if (len <= 0 || path[0] != '/') {
-		free(path);
-		return NULL;
-	}
-	path[len] = '\0';
-	return path;
+	return proc_readlink(pid, proc_fd, "exe", path) > 0 && path[0] == '/' ? strdup(path) : NULL;
 }
 
 /*
@@ -108,7 +102,7 @@ int program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *
 {
 	cleanup_free char *comm = NULL, *arg = NULL;
 
-	*ret = (struct program_name){.path = root_fd >= 0 ? read_exe(proc_fd) : NULL};
+	*ret = (struct program_name){.path = root_fd >= 0 ? read_exe(pid, proc_fd) : NULL};
 	if (!ret->path)
 		return 0;
 	if (read_text(pid, proc_fd, "comm", "\n", &comm) == -EAGAIN ||

@@ -244,7 +244,7 @@ int symspace__refresh(struct symspace *space)
 			     : process_space_refresh(&space->process);
 }
 
-int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
+int symspace__read_maps(struct symspace *space, struct proc_maps *ret)
 {
 	return proc_files_maps(&space->process.image, ret);
 }

@@ -107,7 +107,7 @@ int symspace__refresh(struct symspace *space);
  * themselves: symspace__read_maps() reads the mappings, which the caller frees with
  * proc_maps_deinit(), and symspace__update() applies them to the space.
  */
-int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
+int symspace__read_maps(struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
 /*

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "agent/account.h"
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
+#include "base/regular_file.h"
 #include "loader/agent/account_view.h"
 #include "options/options.h"
 
@@ -33,7 +33,8 @@ static bool is_account(const char *link)
 	return !strncmp(link, name, sizeof(name) - 1);
 }
 
-int agent_find_mapped(pid_t pid, struct file_id *ret)
+/* Finds the mapping of the account. Sets only its address range and its file. */
+static int find_mapping(pid_t pid, struct mapping *ret)
 {
 	struct proc_maps maps;
 	int err = proc_maps_read(proc_living_thread(pid), &maps);
@@ -44,7 +45,11 @@ int agent_find_mapped(pid_t pid, struct file_id *ret)
 	for_each_mapping (mapping, &maps) {
 		if (!is_account(mapping->path))
 			continue;
-		*ret = mapping->file;
+		*ret = (struct mapping){
+			.start = mapping->start,
+			.end = mapping->end,
+			.file = mapping->file,
+		};
 		err = 0;
 		break;
 	}
@@ -52,21 +57,29 @@ int agent_find_mapped(pid_t pid, struct file_id *ret)
 	return err;
 }
 
-/*
- * Opens the file behind a link in /proc, but only if it is the account. Another file may have the
- * name of an account, and opening it may have side effects.
- */
-static int open_link(int dir_fd, const char *name, const struct file_id *account)
+int agent_find_mapped(pid_t pid, struct file_id *ret)
 {
-	cleanup_close int path_fd = openat(dir_fd, name, O_PATH | O_CLOEXEC);
-	struct statx st;
-	char path[64];
-	int fd;
+	struct mapping mapping;
+	int err = find_mapping(pid, &mapping);
 
-	if (path_fd < 0 || statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st))
-		return -errno;
-	if (st.stx_ino != account->ino ||
-	    makedev(st.stx_dev_major, st.stx_dev_minor) != account_view_device())
+	if (!err)
+		*ret = mapping.file;
+	return err;
+}
+
+/*
+ * Opens the file to which an O_PATH descriptor refers, but only if it is the account. Another file
+ * may have the name of an account, and opening it may have side effects.
+ */
+static int reopen(int path_fd, const struct file_id *account)
+{
+	struct stat st;
+	char path[64];
+	int fd, err = file_stat(path_fd, &st);
+
+	if (err)
+		return err;
+	if (st.st_ino != account->ino || st.st_dev != account_view_device())
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
 	/* O_NONBLOCK: do not wait until another process gives up a lease on the file */
@@ -74,29 +87,31 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	return fd < 0 ? -errno : fd;
 }
 
+static int open_link(pid_t pid, int dir_fd, const char *name, const struct file_id *account)
+{
+	cleanup_close int path_fd = proc_open_at(pid, dir_fd, name, O_PATH);
+
+	return path_fd < 0 ? path_fd : reopen(path_fd, account);
+}
+
 /*
- * Searches the links in a folder of /proc/PID for the account and opens it. Returns a descriptor or
- * a negative errno.
+ * Searches the descriptors of a process for the account and opens it. Returns a descriptor or a
+ * negative errno.
  */
-static int open_account(pid_t pid, const char *folder, const struct file_id *account)
+static int open_any(pid_t pid, const struct file_id *account)
 {
 	char path[64], link[PATH_MAX];
 	struct dirent *entry;
 	int fd = -ENOENT;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, folder);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (fd < 0 && (entry = readdir(dir))) {
-		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
-
-		if (len < 0)
-			continue;
-		link[len] = '\0';
-		if (is_account(link))
-			fd = open_link(dirfd(dir), entry->d_name, account);
+		if (proc_readlink(pid, dirfd(dir), entry->d_name, link) > 0 && is_account(link))
+			fd = open_link(pid, dirfd(dir), entry->d_name, account);
 	}
 	closedir(dir);
 	return fd;
@@ -108,24 +123,32 @@ static int open_account(pid_t pid, const char *folder, const struct file_id *acc
  */
 static int open_usual(pid_t pid, const struct file_id *account)
 {
-	char path[64];
+	char name[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, ACCOUNT_FD);
-	return open_link(AT_FDCWD, path, account);
+	snprintf(name, sizeof(name), "fd/%d", ACCOUNT_FD);
+	return open_link(pid, -1, name, account);
+}
+
+static int open_mapped(pid_t pid, const struct mapping *mapping)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+		 mapping->end);
+	return open_link(pid, -1, name, &mapping->file);
 }
 
 int agent_find_account(pid_t pid)
 {
-	pid_t shown = proc_living_thread(pid);
-	struct file_id account;
-	int fd = agent_find_mapped(pid, &account);
+	struct mapping mapping;
+	int fd = find_mapping(pid, &mapping);
 
 	if (fd)
 		return fd;
-	fd = open_usual(shown, &account);
+	fd = open_usual(pid, &mapping.file);
 	if (fd < 0)
-		fd = open_account(shown, "fd", &account);
-	return fd == -ENOENT ? open_account(shown, "map_files", &account) : fd;
+		fd = open_any(proc_living_thread(pid), &mapping.file);
+	return fd == -ENOENT ? open_mapped(pid, &mapping) : fd;
 }
 
 char *agent_find_library(void)

@@ -51,16 +51,15 @@ static uint64_t count_descriptors(pid_t pid)
 	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
 }
 
-/* In /proc/PID/stat, the state follows the program name, which ends at the last parenthesis. */
 static bool is_zombie(pid_t pid)
 {
-	cleanup_free char *stat = NULL;
-	const char *end;
+	cleanup_free char *status = NULL;
+	const char *state;
 
-	if (proc_read(pid, "stat", &stat))
+	if (proc_read(pid, "status", &status))
 		return false;
-	end = strrchr(stat, ')');
-	return end && !strncmp(end, ") Z", 3);
+	state = proc_status_field(status, "State");
+	return state && *state == 'Z';
 }
 
 static void count_children(const char *path, bool (*is_counted)(const void *arg, pid_t child),

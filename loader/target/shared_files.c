@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/sysmacros.h>
 
 #include "base/hash_map.h"
+#include "base/proc.h"
+#include "base/regular_file.h"
 
 #define DESCRIPTORS_MAX 4096
 #define MOUNTS_MAX 4096
@@ -86,8 +88,8 @@ static bool begins_with(const char *text, size_t len, const char *prefix)
  */
 static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *name)
 {
-	char target[16];
-	ssize_t ret = readlinkat(dir, name, target, sizeof(target));
+	char target[PATH_MAX];
+	int ret = proc_readlink(mounts->pid, dir, name, target);
 	size_t len = ret < 0 ? 0 : (size_t)ret;
 	struct stat link;
 
@@ -103,17 +105,14 @@ static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *
  * already contains it. Does not ask the file system for current values: a file may be on FUSE even
  * if its path begins with /dev/shm/, and the FUSE server may not answer.
  */
-static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
+static uint64_t file_bytes(const struct stat *st, struct hash_map *seen)
 {
-	struct statx st;
-	uint64_t key;
+	uint64_t key =
+		st->st_ino ^ (uint64_t)minor(st->st_dev) << 40 ^ (uint64_t)major(st->st_dev) << 52;
 
-	if (statx(dir, name, AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_BLOCKS | STATX_INO, &st))
-		return 0;
-	key = st.stx_ino ^ (uint64_t)st.stx_dev_minor << 40 ^ (uint64_t)st.stx_dev_major << 52;
 	if (hash_map_get(seen, key) || hash_map_set(seen, key, seen))
 		return 0;
-	return st.stx_blocks * BLOCK_BYTES;
+	return (uint64_t)st->st_blocks * BLOCK_BYTES;
 }
 
 static uint64_t open_bytes(pid_t pid, int except)
@@ -122,6 +121,7 @@ static uint64_t open_bytes(pid_t pid, int except)
 	const struct dirent *entry;
 	struct hash_map seen = {0};
 	uint64_t sum = 0;
+	struct stat st;
 	char path[32];
 	DIR *dir;
 
@@ -129,11 +129,12 @@ static uint64_t open_bytes(pid_t pid, int except)
 	dir = opendir(path);
 	if (!dir)
 		return 0;
-	if (except >= 0)
-		file_bytes(except, "", &seen);
+	if (except >= 0 && !file_stat(except, &st))
+		file_bytes(&st, &seen);
 	for (int i = 0; i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++)
-		if (is_shared_memory(&mounts, dirfd(dir), entry->d_name))
-			sum += file_bytes(dirfd(dir), entry->d_name, &seen);
+		if (is_shared_memory(&mounts, dirfd(dir), entry->d_name) &&
+		    !proc_stat_link(pid, dirfd(dir), entry->d_name, &st))
+			sum += file_bytes(&st, &seen);
 	closedir(dir);
 	hash_map_deinit(&seen);
 	hash_map_deinit(&mounts.ids);
@@ -167,10 +168,8 @@ static uint64_t detached_bytes(pid_t pid)
 static bool has_same_segments(pid_t pid)
 {
 	struct stat own, other;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/ipc", pid);
-	return !stat("/proc/self/ns/ipc", &own) && !stat(path, &other) &&
+	return !stat("/proc/self/ns/ipc", &own) && !proc_stat_link(pid, -1, "ns/ipc", &other) &&
 	       own.st_ino == other.st_ino;
 }
 

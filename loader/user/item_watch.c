@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/limited_call.h"
 #include "base/proc.h"
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
@@ -61,15 +62,43 @@ void item_watches_pause_all(struct item_watches *watches)
 		remove_breakpoints(&watches->items[i]);
 }
 
+struct breakpoint {
+	struct perf_event_attr attr;
+	pid_t tid;
+};
+
+static int run_open(int fd, void *data)
+{
+	struct breakpoint *breakpoint = data;
+
+	fd = (int)syscall(SYS_perf_event_open, &breakpoint->attr, breakpoint->tid, -1, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void drop_open(int result, void *data)
+{
+	(void)data;
+	if (result >= 0)
+		close(result);
+}
+
 /*
  * Opens a breakpoint for one thread. Since Linux 5.13, threads that it starts inherit the
- * breakpoint; child processes do not. exec removes it.
+ * breakpoint; child processes do not. exec removes it. perf_event_open() waits while the process is
+ * in exec.
  */
-static int open_breakpoint(uint64_t addr, pid_t tid)
+static int open_breakpoint(uint64_t addr, pid_t pid, pid_t tid)
 {
-	struct perf_event_attr attr = {
+	static const struct limited_function function = {run_open, drop_open,
+							 sizeof(struct breakpoint)};
+	struct breakpoint breakpoint = {.tid = tid};
+	struct perf_event_attr *attr = &breakpoint.attr;
+	int fd;
+
+	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_BREAKPOINT,
-		.size = sizeof(attr),
+		.size = sizeof(*attr),
 		.sample_period = 1,
 		.disabled = 1,
 		.inherit = 1,
@@ -81,20 +110,19 @@ static int open_breakpoint(uint64_t addr, pid_t tid)
 		.bp_addr = addr,
 		.bp_len = HW_BREAKPOINT_LEN_8,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd >= 0 || errno != EINVAL)
+	fd = limited_call(pid, -1, &function, &breakpoint);
+	if (fd != -EINVAL)
 		return fd;
-	attr.inherit = 0;
-	attr.inherit_thread = 0;
-	attr.remove_on_exec = 0;
-	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	attr->inherit = 0;
+	attr->inherit_thread = 0;
+	attr->remove_on_exec = 0;
+	return limited_call(pid, -1, &function, &breakpoint);
 }
 
 /* Does nothing if the machine has no breakpoint left. */
-static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
+static void set_breakpoint(struct item_watch *watch, pid_t pid, pid_t tid, int program_fd)
 {
-	int fd = open_breakpoint(watch->addr, tid);
+	int fd = open_breakpoint(watch->addr, pid, tid);
 
 	if (fd < 0)
 		return;
@@ -113,7 +141,7 @@ static void set_breakpoints(struct item_watch *watch, pid_t pid, int program_fd)
 	for (size_t i = 0; dir && i < ITEM_WATCH_THREADS && (entry = readdir(dir));) {
 		if (*entry->d_name == '.')
 			continue;
-		set_breakpoint(watch, (pid_t)atoi(entry->d_name), program_fd);
+		set_breakpoint(watch, pid, (pid_t)atoi(entry->d_name), program_fd);
 		i++;
 	}
 	if (dir)

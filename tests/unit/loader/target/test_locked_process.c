@@ -19,6 +19,7 @@
 
 #include "base/limited_call.h"
 #include "base/path.h"
+#include "base/proc.h"
 #include "base/proc_maps.h"
 #include "loader/target/modules.h"
 #include "symbolizer/symbolizer.h"
@@ -114,6 +115,42 @@ static void nothing_is_final(void **state)
 	symspace__free(space);
 }
 
+/* While a process is in exec, these calls would hang; those for its other files never do. */
+static void nothing_of_it_is_opened(void **state)
+{
+	static const char *const names[] = {"mem", "maps", "auxv", "pagemap", "smaps"};
+	struct locked *locked = *state;
+	char target[PATH_MAX], *text;
+	struct proc_maps maps;
+	struct stat st;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_int_equal(proc_open(locked->pid, names[i], O_RDONLY), -EAGAIN);
+	assert_int_equal(process_open_program(locked->pid), -EAGAIN);
+	assert_int_equal(proc_read(locked->pid, "stat", &text), -EAGAIN);
+	assert_int_equal(proc_readlink(locked->pid, -1, "exe", target), -EAGAIN);
+	assert_int_equal(proc_stat_link(locked->pid, -1, "ns/mnt", &st), -EAGAIN);
+	assert_false(proc_has_own_root(locked->pid));
+	assert_false(proc_share_memory(locked->pid, locked->pid));
+	assert_false(proc_share_memory(getpid(), locked->pid));
+	assert_true(proc_share_memory(getppid(), getppid()));
+	fd = proc_open(locked->pid, "status", O_RDONLY);
+	assert_return_code(fd, -fd);
+	close(fd);
+	assert_true(proc_shows_memory(locked->pid));
+
+	unlock(locked, &maps);
+	proc_maps_deinit(&maps);
+	assert_true(proc_share_memory(locked->pid, locked->pid));
+	assert_true(proc_readlink(locked->pid, -1, "exe", target) > 0);
+	assert_int_equal(proc_stat_link(locked->pid, -1, "ns/mnt", &st), 0);
+	assert_true(proc_has_own_root(locked->pid));
+	fd = proc_open(locked->pid, "mem", O_RDONLY);
+	assert_return_code(fd, -fd);
+	close(fd);
+}
+
 /* Returns the address of the code of a program's file. */
 static uint64_t code_of(const struct proc_maps *maps, const char *path)
 {
@@ -191,6 +228,7 @@ int main(void)
 		cmocka_unit_test(leased_file),
 		cmocka_unit_test_setup_teardown(nothing_is_final, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(name_is_read_later, set_up_shell, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_of_it_is_opened, set_up, tear_down),
 	};
 
 	limited_calls_begin();
