@@ -149,6 +149,37 @@ static void close_live(struct memory *memory)
 	live->original = NULL;
 }
 
+static bool is_served(pid_t pid, const struct mapping *mapping)
+{
+	int fd = written_pages_open_file(pid, mapping);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EREMOTE || fd == -EAGAIN;
+}
+
+/*
+ * Removes the mappings of files whose server may not answer: if a page is not in memory, reading it
+ * would ask the server. Checks only the first of adjacent mappings of one device.
+ */
+static void drop_served(const struct live_memory *live, struct proc_maps *maps)
+{
+	dev_t safe = live->kernel_dev;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct mapping *mapping = &maps->mappings[i];
+
+		if (mapping->file.ino && mapping->file.dev != safe) {
+			if (is_served(live->pid, mapping))
+				continue;
+			safe = mapping->file.dev;
+		}
+		maps->mappings[kept++] = *mapping;
+	}
+	maps->cnt = kept;
+}
+
 static const struct memory_ops ops = {
 	.read = read_live,
 	.visit_written = visit_written,
@@ -186,6 +217,7 @@ int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret)
 	live.scans = written_pages_scans(live.pagemap_fd);
 	live.zero_frame = written_pages_zero_frame();
 	live.kernel_dev = written_pages_kernel_dev();
+	drop_served(&live, &live.memory.maps);
 	*ret = live;
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the memory of a live process while this memory cannot change: the process is stopped or
- * asleep, or is a copy of another process. Reads memory on demand. Never reads mappings of devices.
+ * asleep, or is a copy of another process. Reads memory on demand. Never reads mappings of devices,
+ * or of files that regular_file.h refuses.
  */
 #ifndef PROOF_LIVE_MEMORY_H
 #define PROOF_LIVE_MEMORY_H

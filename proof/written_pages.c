@@ -226,7 +226,7 @@ dev_t written_pages_kernel_dev(void)
 	return fd < 0 || mapped_file_id(fd, &own) ? 0 : own.dev;
 }
 
-static int open_mapped(pid_t pid, const struct mapping *mapping)
+int written_pages_open_file(pid_t pid, const struct mapping *mapping)
 {
 	char name[96];
 	struct stat st;
@@ -275,7 +275,7 @@ int written_pages_of_file(const struct written_pages *pages, const struct mappin
 			  uint64_t start, uint64_t end)
 {
 	bool of_kernel = pages->kernel_dev && mapping->file.dev == pages->kernel_dev;
-	cleanup_close int fd = of_kernel ? open_mapped(pages->pid, mapping) : -1;
+	cleanup_close int fd = of_kernel ? written_pages_open_file(pages->pid, mapping) : -1;
 
 	if (fd >= 0)
 		return visit_data(pages, fd, mapping, start, end);

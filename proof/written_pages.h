@@ -42,6 +42,9 @@ uint64_t written_pages_zero_frame(void);
  */
 dev_t written_pages_kernel_dev(void);
 
+/* Opens the file of a mapping. Returns a descriptor or a negative errno (regular_file.h). */
+int written_pages_open_file(pid_t pid, const struct mapping *mapping);
+
 /*
  * Visits the pages of a private mapping to which the process may have written, in ascending order.
  * Skips untouched pages and unmodified pages of a file. Returns 0, the first result of `visit` that

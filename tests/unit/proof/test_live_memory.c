@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/regular_file.h"
 #include "tests/unit/lib/process.h"
 #include "tests/unit/lib/rights.h"
 
@@ -297,6 +298,29 @@ static void devices_are_not_touched(void **state)
 	assert_true(live_memory_may_read(&(struct mapping){.path = ""}));
 }
 
+static bool is_any(int path_fd)
+{
+	return true;
+}
+
+/* Memory of a file whose server may not answer is not read. */
+static void refused_files_are_not_read(void **state)
+{
+	const struct child *child = *state;
+	struct child other = *child;
+	char byte;
+
+	if (geteuid())
+		skip(); /* mapped files cannot be opened */
+	regular_file_refuse(is_any);
+	assert_int_equal(live_memory_init(child->pid, patience(), &other.live), 0);
+	regular_file_refuse(NULL);
+	assert_int_equal(read_at(child, child->of_file, &byte, 1), 1);
+	assert_int_equal(read_at(&other, child->of_file, &byte, 1), 0);
+	assert_int_equal(read_at(&other, child->sparse, &byte, 1), 1);
+	live_memory_deinit(&other.live);
+}
+
 static void a_process_that_has_ended_has_no_memory(void **state)
 {
 	struct live_memory live;
@@ -326,6 +350,7 @@ int main(void)
 		 * tests.
 		 */
 		cmocka_unit_test(memory_is_read),
+		cmocka_unit_test(refused_files_are_not_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
 	};
 
