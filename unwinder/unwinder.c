@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,8 +40,12 @@ HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;
-	int fd;     /* descriptor of the file whose table is requested; -1 if there is none */
-	bool again; /* true if the request was sent again after a helper ended */
+	int fd; /* descriptor of the file whose table is requested; -1 if there is none */
+	/* memory file to which the helper writes tables; -1 if there is none */
+	int words_fd;
+	unsigned int
+		incarnation; /* incarnation (helper.incarnation) of the helper that has words_fd */
+	bool again;          /* true if the request was sent again after a helper ended */
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -51,7 +56,8 @@ int unwinder__new(struct unwinder **ret)
 	if (!unwinder)
 		return -ENOMEM;
 	unwinder->helper = (struct helper)HELPER_INIT(&unwinder_kind);
-	unwinder->fd = -1;
+	unwinder->fd = unwinder->words_fd = -1;
+	unwinder->incarnation = 0;
 	unwinder->again = false;
 	err = helper_start(&unwinder->helper);
 	if (err) {
@@ -62,11 +68,21 @@ int unwinder__new(struct unwinder **ret)
 	return 0;
 }
 
+static void close_words(struct unwinder *unwinder)
+{
+	if (unwinder->words_fd >= 0)
+		close(unwinder->words_fd);
+	unwinder->words_fd = -1;
+}
+
+/* Closes the file whose table was requested, and frees the memory of the table's words. */
 static void end_work(struct unwinder *unwinder)
 {
 	if (unwinder->fd >= 0)
 		close(unwinder->fd);
 	unwinder->fd = -1;
+	if (unwinder->words_fd >= 0 && ftruncate(unwinder->words_fd, 0))
+		close_words(unwinder);
 }
 
 void unwinder__free(struct unwinder *unwinder)
@@ -76,6 +92,7 @@ void unwinder__free(struct unwinder *unwinder)
 	/* Kill a busy helper immediately, since its result is no longer needed. */
 	helper_deinit(&unwinder->helper, unwinder->fd < 0 ? HELPER_GRACE_MS : 0);
 	end_work(unwinder);
+	close_words(unwinder);
 	free(unwinder);
 }
 
@@ -84,18 +101,14 @@ struct helper *unwinder__helper(struct unwinder *unwinder)
 	return &unwinder->helper;
 }
 
-/*
- * Copies the table's words from a file. Accepts memory files only, recognised by their seals:
- * reading other files may block or have side effects.
- */
+/* Copies the table's words from the memory file. */
 static int read_words(int fd, struct unwind_table *table)
 {
 	const size_t page_bytes = UNWIND_PAGE_WORDS * sizeof(uint32_t);
 	struct stat st;
 	size_t done = 0, size;
 
-	if (fd < 0 || fcntl(fd, F_GET_SEALS) < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size <= 0 || st.st_size % (off_t)page_bytes ||
+	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size % (off_t)page_bytes ||
 	    st.st_size / (off_t)sizeof(uint32_t) > UNWIND_TABLE_WORDS_MAX)
 		return -EPROTO;
 	size = (size_t)st.st_size;
@@ -114,6 +127,7 @@ static int read_words(int fd, struct unwind_table *table)
 }
 
 struct table_answer {
+	const struct unwinder *unwinder;
 	int status; /* 0, or a negative errno that says why there is no table */
 	struct unwind_table table;
 };
@@ -136,7 +150,7 @@ static int take_table(void *arg, struct message *answer)
 	ret->status = -(int)status;
 	if (status)
 		return ret->status == -EPROTO ? -EPROTO : 0;
-	err = read_words(answer->fd, &table);
+	err = read_words(ret->unwinder->words_fd, &table);
 	if (!err && !unwind_table_valid(&table))
 		err = -EPROTO;
 	if (err)
@@ -148,16 +162,43 @@ static int take_table(void *arg, struct message *answer)
 	return err == -ENOMEM ? 0 : err;
 }
 
-static int send_file(struct unwinder *unwinder)
+static int send_fd(struct unwinder *unwinder, enum unwind_request kind, int fd)
 {
-	struct message request = {.fd = unwinder->fd};
+	struct message request = {.fd = fd};
 	int err;
 
-	message_put_u32(&request, UNWIND_TABLE);
+	message_put_u32(&request, kind);
 	/* Sending does not block: the helper is idle, so its socket is empty. */
 	err = helper_send(&unwinder->helper, &request, clock_deadline_ns(SEND_NS));
 	message_deinit(&request);
 	return err;
+}
+
+/*
+ * Sends a new helper the memory file for its tables. Helpers make no files themselves: memory in
+ * files has no limit per process. This process keeps the file open, to empty it after each table.
+ */
+static int send_words_file(struct unwinder *unwinder)
+{
+	int err = helper_start(&unwinder->helper);
+
+	if (err || unwinder->incarnation == unwinder->helper.incarnation)
+		return err;
+	close_words(unwinder);
+	unwinder->words_fd = memfd_create("unwind table", MFD_CLOEXEC);
+	if (unwinder->words_fd < 0)
+		return -errno;
+	err = send_fd(unwinder, UNWIND_WORDS, unwinder->words_fd);
+	if (!err)
+		unwinder->incarnation = unwinder->helper.incarnation;
+	return err;
+}
+
+static int send_file(struct unwinder *unwinder)
+{
+	int err = send_words_file(unwinder);
+
+	return err ? err : send_fd(unwinder, UNWIND_TABLE, unwinder->fd);
 }
 
 /*
@@ -190,7 +231,7 @@ int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwin
 {
 	int (*take)(struct helper * helper, uint64_t deadline_ns, helper_take_fn take, void *arg) =
 		helper_take_unless_ended;
-	struct table_answer answer = {0};
+	struct table_answer answer = {.unwinder = unwinder};
 	int err;
 
 	/*

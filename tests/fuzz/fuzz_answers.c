@@ -65,22 +65,23 @@ static void fuzz_variable(struct message *answer)
 static void fuzz_table(struct message *answer)
 {
 	const size_t head = 28;
-	struct table_answer taken = {0};
+	struct unwinder unwinder = {.words_fd = memfd_create("fuzz", MFD_CLOEXEC)};
+	struct table_answer taken = {.unwinder = &unwinder};
 	size_t len = answer->len;
 
-	if (len < head)
+	if (len < head) {
+		close_words(&unwinder);
 		return;
+	}
 	answer->len = head;
-	answer->fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (answer->fd < 0 ||
-	    write(answer->fd, answer->data + head, len - head) != (ssize_t)(len - head))
+	if (write(unwinder.words_fd, answer->data + head, len - head) != (ssize_t)(len - head))
 		abort();
 	check_status(take_table(&taken, answer));
 	check_status(taken.status);
 	if (taken.table.words && !unwind_table_valid(&taken.table))
 		abort();
 	unwind_table_deinit(&taken.table);
-	close(answer->fd);
+	close_words(&unwinder);
 }
 
 static void fuzz_stack(struct message *answer)

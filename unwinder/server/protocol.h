@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to the helper that builds tables and walks stacks, and its answers. Each request begins
- * with its kind. Requests other than TABLE continue with the number of a space: the code of one
- * process.
+ * with its kind. Requests other than WORDS and TABLE continue with the number of a space: the code
+ * of one process.
  *
+ *   WORDS; fd of an empty memory file       → no answer; tables are written to this file
  *   TABLE; fd of a file     → status, the numbers of struct unwind_table in order (except words and
- *                             page_cnt); fd of a memory file with the words
+ *                             page_cnt)
  *   OPEN  space             → no answer; creates a space without code
  *   CODE  space, struct walker_code member by member; fd of the file      → no answer
  *   CLOSE space             → no answer; frees the space
@@ -14,6 +15,13 @@
 #ifndef UNWINDER_SERVER_PROTOCOL_H
 #define UNWINDER_SERVER_PROTOCOL_H
 
-enum unwind_request { UNWIND_TABLE, WALKER_OPEN, WALKER_CODE, WALKER_CLOSE, WALKER_WALK };
+enum unwind_request {
+	UNWIND_WORDS,
+	UNWIND_TABLE,
+	WALKER_OPEN,
+	WALKER_CODE,
+	WALKER_CLOSE,
+	WALKER_WALK
+};
 
 #endif

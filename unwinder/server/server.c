@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/write_all.h"
 #include "helper/call.h"
 #include "unwinder/server/builder.h"
 #include "unwinder/server/protocol.h"
@@ -23,44 +23,37 @@ struct unwind_server {
 	struct numbered_space *spaces;
 	size_t cnt;
 	size_t cap;
+	int words_fd; /* memory file to which tables are written; -1 if none was received */
 	struct unwind_copy copy;
 	struct walker_stack stack;
 };
 
-/*
- * Writes the table's words to a memory file. Returns its fd, or a negative errno if memory is
- * short.
- */
-static int store_words(const struct unwind_table *table)
+static int take_words_file(struct unwind_server *server, struct message *request)
 {
-	const char *at = (const char *)table->words;
-	size_t left = (size_t)table->page_cnt * UNWIND_PAGE_WORDS * sizeof(uint32_t);
-	int fd = memfd_create("unwind table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	while (fd >= 0 && left) {
-		ssize_t written = write(fd, at, left);
-
-		if (written <= 0) {
-			close(fd);
-			return -ENOMEM;
-		}
-		at += written;
-		left -= (size_t)written;
-	}
-	return fd < 0 ? -errno : fd;
+	if (request->fd < 0 || server->words_fd >= 0)
+		return -EPROTO;
+	server->words_fd = request->fd;
+	request->fd = -1;
+	return 0;
 }
 
-static int build_table(int fd, struct message *reply)
+/* Writes the table's words to the memory file. Returns -ENOMEM if memory is short. */
+static int store_words(const struct unwind_server *server, const struct unwind_table *table)
+{
+	size_t len = (size_t)table->page_cnt * UNWIND_PAGE_WORDS * sizeof(uint32_t);
+
+	if (lseek(server->words_fd, 0, SEEK_SET))
+		return -EPROTO;
+	return write_all(server->words_fd, (const char *)table->words, len) ? -ENOMEM : 0;
+}
+
+static int build_table(const struct unwind_server *server, int fd, struct message *reply)
 {
 	struct unwind_table table = {0};
-	int err = fd < 0 ? -EPROTO : unwind_table_build(fd, &table), words_fd = -1;
+	int err = fd < 0 ? -EPROTO : unwind_table_build(fd, &table);
 
 	if (!err)
-		words_fd = store_words(&table);
-	if (!err && words_fd < 0)
-		err = words_fd;
-	else
-		reply->fd = words_fd;
+		err = store_words(server, &table);
 	message_put_u32(reply, (uint32_t)-err);
 	message_put_u32(reply, table.rule_cnt);
 	message_put_u32(reply, table.index);
@@ -148,12 +141,14 @@ static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
 	uint32_t kind = message_get_u32(&cursor);
-	uint32_t number = kind == UNWIND_TABLE ? 0 : message_get_u32(&cursor);
+	uint32_t number = kind <= UNWIND_TABLE ? 0 : message_get_u32(&cursor);
 	struct unwind_server *server = arg;
 
 	switch (kind) {
+	case UNWIND_WORDS:
+		return take_words_file(server, request);
 	case UNWIND_TABLE:
-		return build_table(request->fd, reply);
+		return build_table(server, request->fd, reply);
 	case WALKER_OPEN:
 		return open_space(server, number);
 	case WALKER_CODE:
@@ -174,8 +169,10 @@ void unwind_server_main(int sock)
 
 	/* Stop elfutils from downloading debug files. */
 	unsetenv("DEBUGINFOD_URLS");
-	if (server)
+	if (server) {
+		server->words_fd = -1;
 		helper_serve(sock, handle, server);
+	}
 	while (server && server->cnt)
 		close_space(server, server->spaces[0].number);
 	if (server)
