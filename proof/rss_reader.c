@@ -27,6 +27,9 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
+/* Memory file with the blocks of the reading in progress; -1 if it has none. */
+static int blocks_fd = -1;
+
 /*
  * Arguments of the request RSS_SMAPS (rss_server.h): number of the program, and version of Python.
  */
@@ -56,15 +59,29 @@ static int send_file(pid_t pid, const char *name, enum rss_request what,
 	return err;
 }
 
+/* Frees the memory of the blocks that were sent, even if the helper keeps the file open. */
+static void drop_blocks(void)
+{
+	if (blocks_fd < 0)
+		return;
+	if (ftruncate(blocks_fd, 0))
+		helper_stop(&reader, 0);
+	close(blocks_fd);
+	blocks_fd = -1;
+}
+
 static int send_blocks(const struct heap *heap, uint64_t deadline_ns)
 {
-	cleanup_close int fd = memfd_create("blocks", MFD_CLOEXEC);
-	struct message request = {.fd = fd};
+	struct message request = {.fd = -1};
 	int err;
 
-	if (fd < 0)
+	blocks_fd = request.fd = memfd_create("blocks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (blocks_fd < 0)
 		return -errno;
-	err = write_all(fd, (const char *)heap->blocks, heap->block_cnt * sizeof(*heap->blocks));
+	err = write_all(blocks_fd, (const char *)heap->blocks,
+			heap->block_cnt * sizeof(*heap->blocks));
+	if (!err && fcntl(blocks_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL))
+		err = -errno;
 	if (err)
 		return err;
 	message_put_u32(&request, RSS_BLOCKS);
@@ -225,6 +242,8 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 		*ret = reading;
 	else if (err != -ETIMEDOUT)
 		rss_stop();
+	if (err != -ETIMEDOUT)
+		drop_blocks();
 	return err;
 }
 
@@ -245,4 +264,5 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 void rss_stop(void)
 {
 	helper_stop(&reader, 0);
+	drop_blocks();
 }
