@@ -20,6 +20,9 @@
  */
 #define HANG_NS (10 * 1000000000ULL)
 
+/* Maximum time, in nanoseconds, to send the helper a file for which it waits. */
+#define SEND_NS 1000000000ULL
+
 #define FILES_EACH 8
 
 static const struct helper_kind helper_kind = {
@@ -42,6 +45,14 @@ void client_deinit(struct client *client)
 {
 	/* Kill a busy helper immediately, since its result is no longer needed. */
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
+	memory_files_deinit(&client->memory);
+}
+
+/* Ends the helper, and frees the memory of its files. */
+static void stop_helper(struct client *client, unsigned int grace_ms)
+{
+	helper_stop(&client->helper, grace_ms);
+	memory_files_deinit(&client->memory);
 }
 
 /* Closes the offered debug file, which is not the needed one or made the helper crash or hang. */
@@ -108,7 +119,7 @@ static void give_up(struct client *client)
 		break;
 	}
 	job->kind = JOB_NONE;
-	helper_stop(&client->helper, 0);
+	stop_helper(client, 0);
 }
 
 static int accept_offer(struct module *module, enum server_need kind)
@@ -203,12 +214,32 @@ static int take_done(struct job *job, struct message_cursor *cursor)
 	return note_unreadable(job->module, unreadable);
 }
 
+/* Sends a memory file to the helper, which waits for it; no file if it would be too large. */
+static int give_memory(struct client *client, struct message_cursor *cursor)
+{
+	uint64_t bytes = message_get_u64(cursor);
+	struct message msg = {.fd = -1};
+	int err;
+
+	if (cursor->bad || cursor->at != cursor->end)
+		return -EPROTO;
+	msg.fd = memory_files_make(&client->memory, client->job.module->id, bytes);
+	message_put_u32(&msg, SERVER_MEMORY);
+	err = message_send(client->helper.sock, &msg, clock_deadline_ns(SEND_NS));
+	msg.fd = -1; /* client->memory owns it. */
+	message_deinit(&msg);
+	return err == -ETIMEDOUT ? -EPROTO : err;
+}
+
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
 	uint32_t type = message_get_u32(&cursor);
-	struct job *job = arg;
+	struct client *client = arg;
+	struct job *job = &client->job;
 
+	if (type == SERVER_MEMORY && job->kind == JOB_NAMES && !job->answered)
+		return give_memory(client, &cursor);
 	if (type == SERVER_OPENED && (job->kind == JOB_OPEN || job->kind == JOB_DEBUG))
 		return take_opened(job, &cursor);
 	if (type == SERVER_NAME && job->kind == JOB_NAMES)
@@ -227,6 +258,7 @@ static int lose_helper(struct client *client, int err)
 {
 	struct module *module = client->job.module;
 
+	memory_files_deinit(&client->memory);
 	if (err == -EPIPE && !module->deaths++) {
 		client->job.kind = JOB_NONE;
 		return -EAGAIN;
@@ -263,7 +295,7 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 
 	while (client->job.kind != JOB_NONE) {
 		uint64_t until_ns = progress_ns < deadline_ns ? progress_ns : deadline_ns;
-		int err = helper_take(&client->helper, until_ns, take_answer, &client->job);
+		int err = helper_take(&client->helper, until_ns, take_answer, client);
 
 		if (!clock_left_ms(progress_ns)) {
 			report_job(client);
@@ -314,8 +346,10 @@ static int begin(struct client *client, struct message *request, enum job_kind k
 	request->fd = -1;
 	message_deinit(request);
 	/* -EPIPE: somebody killed the helper while it was idle. */
-	if (err == -EPIPE)
+	if (err == -EPIPE) {
+		memory_files_deinit(&client->memory);
 		return -EAGAIN;
+	}
 	if (err)
 		return err;
 	if (kind == JOB_OPEN)
@@ -356,7 +390,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	 * many are open.
 	 */
 	if (client->opened >= most_opened()) {
-		helper_stop(&client->helper, HELPER_GRACE_MS);
+		stop_helper(client, HELPER_GRACE_MS);
 		client->opened = 0;
 	}
 	client->opened++;
@@ -385,6 +419,7 @@ bool client_close(struct client *client, struct module *module)
 	message_deinit(&request);
 	if (!err)
 		client->opened--;
+	memory_files_drop(&client->memory, module->id);
 	return err != -ETIMEDOUT;
 }
 

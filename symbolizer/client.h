@@ -14,6 +14,7 @@
 #define SYMBOLIZER_CLIENT_H
 
 #include "helper/call.h"
+#include "symbolizer/memory_files.h"
 #include "symbolizer/module.h"
 
 enum job_kind { JOB_NONE, JOB_OPEN, JOB_DEBUG, JOB_NAMES };
@@ -31,8 +32,9 @@ struct job {
 
 struct client {
 	struct helper helper;
-	size_t opened;  /* number of modules that are open in the helper */
-	struct job job; /* job in progress; its kind is JOB_NONE if there is none */
+	struct memory_files memory; /* files that this helper has requested */
+	size_t opened;              /* number of modules that are open in the helper */
+	struct job job;             /* job in progress; its kind is JOB_NONE if there is none */
 	/* number of names on the current module's todo list that earlier jobs have handled */
 	size_t named;
 	size_t wanted;                /* number of names on the current module's todo list */

@@ -214,7 +214,6 @@ void elf_object__free(struct elf_object *obj)
 		close(obj->debug_fd);
 	if (obj->alternate_fd >= 0)
 		close(obj->alternate_fd);
-	unpack_closed(obj->unpacked_bytes);
 	free_anchors(obj);
 	free(obj->need.build_id);
 	free(obj->need.file);
@@ -403,7 +402,7 @@ static enum server_unreadable unreadable_by(int err)
  */
 static void unpack(struct elf_object *obj, int *fd)
 {
-	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &obj->unpacked_bytes, &copy);
+	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &copy);
 
 	if (!err) {
 		unload(obj);

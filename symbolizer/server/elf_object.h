@@ -68,7 +68,6 @@ struct elf_object {
 	bool has_dwarf; /* true if one of the files has DWARF, readable or not */
 	/* true if unpack_files() was called after the latest file was added */
 	bool unpacked;
-	uint64_t unpacked_bytes; /* total size of the unpacked copies of this object's files */
 	enum server_unreadable unreadable;
 };
 

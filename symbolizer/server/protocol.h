@@ -11,6 +11,10 @@
  *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
+ * Before the first NAME, the helper may request memory files, for copies of the module's files:
+ *
+ *   MEMORY size  → MEMORY; fd of a memory file of that size; no fd if that is too much memory
+ *
  * An OPEN without a file opens a module for which only a debug file is used: the one with the given
  * "build id". For code, "offset" is the file offset of an instruction or, if the file has anchors,
  * its address in the running kernel. "vaddr" is the ELF virtual address of the instruction, and
@@ -39,6 +43,7 @@ enum server_message {
 	SERVER_NAME,
 	SERVER_NAMES_DONE,
 	SERVER_CLOSE,
+	SERVER_MEMORY,
 };
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
@@ -80,5 +85,8 @@ struct file_need {
 #define SERVER_OFFSETS_MAX 1024
 #define SERVER_FRAMES_MAX 64
 #define BUILD_ID_BYTES_MAX 64
+
+/* Maximum total size, in bytes, of a helper's memory files. */
+#define SERVER_MEMORY_BYTES_MAX (1UL << 30)
 
 #endif

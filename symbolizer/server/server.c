@@ -11,6 +11,7 @@
 #include "symbolizer/server/elf_object.h"
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/protocol.h"
+#include "symbolizer/server/unpack.h"
 
 struct symbol_server {
 	int sock;
@@ -162,10 +163,29 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	}
 }
 
+/* Requests a memory file of the given size from memleak. */
+static int ask_memory(void *arg, uint64_t bytes)
+{
+	const struct symbol_server *server = arg;
+	struct message msg = {.fd = -1};
+	int err, fd;
+
+	message_put_u32(&msg, SERVER_MEMORY);
+	message_put_u64(&msg, bytes);
+	err = helper_reply(server->sock, &msg);
+	if (!err)
+		err = message_receive(server->sock, &msg, MESSAGE_FOREVER);
+	fd = msg.fd < 0 ? -EFBIG : msg.fd;
+	msg.fd = -1;
+	message_deinit(&msg);
+	return err ? err : fd;
+}
+
 void symbolizer_server_main(int sock)
 {
 	struct symbol_server server = {.sock = sock};
 
+	unpack_init(ask_memory, &server);
 	/* Prevent elfutils from downloading files: this process must not wait for a network. */
 	unsetenv("DEBUGINFOD_URLS");
 	elf_version(EV_CURRENT);

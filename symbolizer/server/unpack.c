@@ -17,13 +17,11 @@
 #include <zstd.h>
 
 #include "base/write_all.h"
+#include "symbolizer/server/protocol.h"
 
 /* ELFCOMPRESS_ZSTD, which elf.h of older C libraries lacks. */
 #define COMPRESSED_BY_ZSTD 2
 #define ALIGNMENT 16
-
-/* Total size, in bytes, of all copies that are open. */
-static uint64_t copied_bytes;
 
 struct copy {
 	Elf *elf;
@@ -32,6 +30,22 @@ struct copy {
 	Elf64_Shdr *headers;
 	size_t header_cnt;
 };
+
+static int make_memfd(void *arg, uint64_t bytes)
+{
+	int fd = memfd_create("debug information", MFD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static unpack_make_fn *make_file = make_memfd;
+static void *make_arg;
+
+void unpack_init(unpack_make_fn *make, void *arg)
+{
+	make_file = make;
+	make_arg = arg;
+}
 
 /* Returns the bytes of a section as stored in the file, without decompression; NULL on failure. */
 static Elf_Data *raw_data(Elf_Scn *scn)
@@ -78,7 +92,7 @@ static int find_compressed(Elf *elf)
 
 static int write_at(const struct copy *copy, uint64_t offset, const void *bytes, size_t len)
 {
-	if (offset > UNPACKED_BYTES_MAX || len > UNPACKED_BYTES_MAX - offset)
+	if (offset > SERVER_MEMORY_BYTES_MAX || len > SERVER_MEMORY_BYTES_MAX - offset)
 		return -EFBIG;
 	if (lseek(copy->fd, (off_t)offset, SEEK_SET) < 0)
 		return -errno;
@@ -108,6 +122,11 @@ static int unpack_frames(const struct copy *copy, ZSTD_DCtx *context, ZSTD_inBuf
 	return at == bytes ? 0 : -EBADMSG;
 }
 
+static uint64_t aligned(uint64_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *compressed,
 			  Elf64_Shdr *header)
 {
@@ -116,9 +135,6 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	ZSTD_DCtx *context;
 	int err;
 
-	if (compressed->ch_size > UNPACKED_BYTES_MAX - copied_bytes ||
-	    copy->bytes > UNPACKED_BYTES_MAX - copied_bytes - compressed->ch_size)
-		return -EFBIG;
 	context = ZSTD_createDCtx();
 	err = context ? unpack_frames(copy, context, &in, compressed->ch_size) : -ENOMEM;
 	ZSTD_freeDCtx(context);
@@ -126,7 +142,7 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	header->sh_size = compressed->ch_size;
 	header->sh_flags &= ~(Elf64_Xword)SHF_COMPRESSED;
 	header->sh_addralign = compressed->ch_addralign;
-	copy->bytes += (compressed->ch_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	copy->bytes += aligned(compressed->ch_size);
 	return err;
 }
 
@@ -196,30 +212,48 @@ static bool is_native(Elf *elf)
 	return header && header->e_ident[EI_DATA] == order;
 }
 
-static int make_copy(Elf *elf, uint64_t file_bytes, uint64_t *bytes, int *ret)
+/* Computes the size of a copy, including its section headers. Returns 0 or -EFBIG. */
+static int count_bytes(const struct copy *copy, uint64_t *ret)
+{
+	uint64_t bytes = copy->bytes + copy->header_cnt * sizeof(*copy->headers);
+	Elf_Scn *scn = NULL;
+	Elf64_Chdr compressed;
+
+	while ((scn = elf_nextscn(copy->elf, scn))) {
+		if (!compression_of(scn, &compressed) || compressed.ch_type != COMPRESSED_BY_ZSTD)
+			continue;
+		if (compressed.ch_size > SERVER_MEMORY_BYTES_MAX || bytes > SERVER_MEMORY_BYTES_MAX)
+			return -EFBIG;
+		bytes += aligned(compressed.ch_size);
+	}
+	*ret = bytes;
+	return bytes > SERVER_MEMORY_BYTES_MAX ? -EFBIG : 0;
+}
+
+static int make_copy(Elf *elf, uint64_t file_bytes, int *ret)
 {
 	struct copy copy = {.elf = elf, .bytes = (file_bytes / ALIGNMENT + 1) * ALIGNMENT};
 	int err = elf_getshdrnum(elf, &copy.header_cnt) ? -ENOEXEC : 0;
+	uint64_t bytes = 0;
 
+	if (!err)
+		err = count_bytes(&copy, &bytes);
 	if (err)
 		return err;
 	copy.headers = calloc(copy.header_cnt, sizeof(*copy.headers));
 	if (!copy.headers)
 		return -ENOMEM;
-	copy.fd = memfd_create("debug information", MFD_CLOEXEC);
-	err = copy.fd < 0 ? -errno : copy_file(&copy);
+	copy.fd = make_file(make_arg, bytes);
+	err = copy.fd < 0 ? copy.fd : copy_file(&copy);
 	free(copy.headers);
 	if (err && copy.fd >= 0)
 		close(copy.fd);
-	if (!err) {
-		copied_bytes += copy.bytes;
-		*bytes += copy.bytes;
+	if (!err)
 		*ret = copy.fd;
-	}
 	return err;
 }
 
-int unpack_file(int fd, uint64_t *bytes, int *ret)
+int unpack_file(int fd, int *ret)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	struct stat st;
@@ -228,12 +262,7 @@ int unpack_file(int fd, uint64_t *bytes, int *ret)
 	if (elf && is_native(elf) && !fstat(fd, &st))
 		err = find_compressed(elf);
 	if (!err)
-		err = make_copy(elf, (uint64_t)st.st_size, bytes, ret);
+		err = make_copy(elf, (uint64_t)st.st_size, ret);
 	elf_end(elf);
 	return err;
-}
-
-void unpack_closed(uint64_t bytes)
-{
-	copied_bytes -= bytes;
 }

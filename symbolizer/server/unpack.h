@@ -8,21 +8,25 @@
 
 #include <stdint.h>
 
-/* Maximum size, in bytes, of one copy, and maximum total size of all copies that are open. */
-#define UNPACKED_BYTES_MAX (1UL << 30)
+/*
+ * Makes a memory file of the given size. Returns its descriptor; -EFBIG if that is too much memory;
+ * or another negative errno.
+ */
+typedef int unpack_make_fn(void *arg, uint64_t bytes);
 
 /*
- * Copies an ELF file to a memfd. The copy lacks the code, and its zstd-compressed sections are
- * unpacked. Stores the memfd, which the caller closes, in *ret, and adds the copy's size to *bytes.
- * Returns 0, -ENOENT if elfutils can read the file as it is, -EOPNOTSUPP if the compression is
- * unknown, -EFBIG if the copy would be too large, -EBADMSG if compressed data is damaged, or
- * another negative errno if copying failed.
+ * Sets the function that makes files for copies, and its argument. If it is not called, copies are
+ * memfds of this process.
  */
-int unpack_file(int fd, uint64_t *bytes, int *ret);
+void unpack_init(unpack_make_fn *make, void *arg);
+
 /*
- * Call this after closing copies that unpack_file() made. bytes: their total size, as added by
- * unpack_file().
+ * Copies an ELF file to a memory file. The copy lacks the code, and its zstd-compressed sections
+ * are unpacked. Stores the copy's descriptor, which the caller closes, in *ret. Returns 0, -ENOENT
+ * if elfutils can read the file as it is, -EOPNOTSUPP if the compression is unknown, -EFBIG if the
+ * copy would be too large, -EBADMSG if compressed data is damaged, or another negative errno if
+ * copying failed.
  */
-void unpack_closed(uint64_t bytes);
+int unpack_file(int fd, int *ret);
 
 #endif

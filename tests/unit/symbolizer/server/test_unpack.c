@@ -5,6 +5,7 @@
 #include <gelf.h>
 
 #include "base/cleanup.h"
+#include "symbolizer/server/protocol.h"
 #include "symbolizer/server/unpack.h"
 #include "tests/unit/symbolizer/known.h"
 
@@ -47,10 +48,8 @@ static Elf_Scn *section_of(Elf *elf, const char *wanted)
 static int unpack(const char *name, int *ret)
 {
 	int fd = open_file(name, O_RDONLY), err;
-	uint64_t bytes = 0;
 
-	err = unpack_file(fd, &bytes, ret);
-	unpack_closed(bytes);
+	err = unpack_file(fd, ret);
 	close(fd);
 	return err;
 }
@@ -144,7 +143,7 @@ static void lies(void **state)
 	static const struct lie told[] = {
 		{.header.ch_size = 1, .expected = -EBADMSG},
 		{.header.ch_size = UINT64_MAX, .expected = -EBADMSG}, /* subtracts 1 from ch_size */
-		{.header.ch_size = UNPACKED_BYTES_MAX, .expected = -EFBIG},
+		{.header.ch_size = SERVER_MEMORY_BYTES_MAX, .expected = -EFBIG},
 		{.header.ch_size = UINT64_MAX / 2, .expected = -EFBIG},
 		{.header.ch_type = 99, .expected = -EOPNOTSUPP},
 		{.flipped = sizeof(Elf64_Chdr), .expected = -EBADMSG},
