@@ -34,6 +34,9 @@ int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take
 
 	if (err == -ETIMEDOUT)
 		return err;
+	/* Confined helpers have no files to send: such a file could keep memory in use. */
+	if (!err && helper->answer.fd >= 0 && helper->kind->rights != HELPER_KEEPS_RIGHTS)
+		err = -EPROTO;
 	if (!err)
 		err = take(arg, &helper->answer);
 	message_reset(&helper->answer);

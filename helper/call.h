@@ -10,8 +10,8 @@
 #include "helper/helper.h"
 
 /*
- * Parses an answer. May take over answer->fd, and then sets it to -1. Returns 0, -EPROTO or
- * -ENOMEM.
+ * Parses an answer. May take over answer->fd, and then sets it to -1; only helpers with
+ * HELPER_KEEPS_RIGHTS can send files. Returns 0, -EPROTO or -ENOMEM.
  */
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 

@@ -20,7 +20,7 @@
 /* Timeout of calls that must time out, in nanoseconds */
 #define SHORT_NS 20000000
 
-enum { ECHO, TWICE, SILENCE, SIZE, DEATH };
+enum { ECHO, TWICE, SILENCE, SIZE, SEND_FILE, DEATH };
 
 struct server {
 	int sock;
@@ -42,6 +42,8 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	server->handled++;
 	if (kind == SILENCE)
 		return 0;
+	if (kind == SEND_FILE)
+		reply->fd = dup(server->sock);
 	if (kind == SIZE)
 		value = (uint32_t)lseek(request->fd, 0, SEEK_END);
 	for (int i = 0; !err && i < 1 + (kind == TWICE); i++) {
@@ -134,6 +136,17 @@ static void starts_on_demand(void **state)
 	assert_answered(helper, 7, 1);
 	assert_answered(helper, 8, 2);
 	assert_int_equal(helper->incarnation, 1);
+}
+
+/* A confined helper has no files to send: an answer with one is rejected. */
+static void file_in_answer(void **state)
+{
+	struct helper *helper = *state;
+	struct echo echo;
+
+	assert_int_equal(call(helper, SEND_FILE, 7, PATIENCE_NS, &echo), -EPROTO);
+	assert_int_equal(helper->pid, 0);
+	assert_answered(helper, 8, 1);
 }
 
 /* A descriptor that is sent to the helper stays open in the caller. */
@@ -239,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(starts_on_demand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sends_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(file_in_answer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(several_answers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(late_answer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(given_up, set_up, tear_down),
