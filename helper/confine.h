@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Takes all rights from a process, permanently. */
+/* Takes rights from a process, permanently. */
 #ifndef HELPER_CONFINE_H
 #define HELPER_CONFINE_H
 
@@ -25,5 +25,13 @@
  * rights and must end.
  */
 int confine(bool serves);
+
+/*
+ * Restricts a process that downloads files: no capabilities, and no way to signal or trace other
+ * processes or to execute programs. Keeps the user and the limits on memory. folder_fd: if not
+ * negative, and if the kernel supports Landlock, the only folder whose files the process can change
+ * (landlock.h). Returns 0 or a negative errno: then the process must end.
+ */
+int confine_download(int folder_fd);
 
 #endif
