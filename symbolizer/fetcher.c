@@ -175,17 +175,14 @@ static int open_cache(void)
 }
 
 /*
- * Becomes the user FETCHER_USER, and uses a cache that only this user can read and write. Stays
- * root if root may not change the owner of the cache folder. Returns -EPERM if another user owns
- * the folder or may write to it.
+ * Becomes the user FETCHER_USER, and uses the folder `cache`, which only this user can read and
+ * write. Stays root if root may not change the folder's owner, as in a container without CAP_CHOWN.
+ * Returns -EPERM if another user owns the folder or may write to it.
  */
-static int become_own_user(void)
+static int become_own_user(int cache)
 {
-	cleanup_close int cache = open_cache();
 	struct stat st;
 
-	if (cache < 0)
-		return cache;
 	if (fstat(cache, &st))
 		return -errno;
 	if ((st.st_uid && st.st_uid != FETCHER_USER) || st.st_mode & (S_IWGRP | S_IWOTH))
@@ -196,41 +193,34 @@ static int become_own_user(void)
 	return become(FETCHER_USER, FETCHER_USER);
 }
 
-static int change_user(void)
+/*
+ * Changes the user if memleak is root, so that data from a hostile debuginfod server is not parsed
+ * as root. Sets *cache to the folder that the new user may write to, if it is known, else to -1.
+ */
+static int change_user(int *cache)
 {
 	uint32_t uid, gid;
 
+	*cache = -1;
 	if (geteuid())
 		return 0;
 	if (id_from("SUDO_UID", &uid) && id_from("SUDO_GID", &gid))
 		return become_invoker(uid, gid);
-	return become_own_user();
-}
-
-/*
- * Changes the user if memleak is root, and drops all capabilities, so that data from a hostile
- * debuginfod server is not parsed with the rights of root.
- */
-static int give_up_rights(void)
-{
-	int err = change_user();
-
-	if (!err)
-		err = capabilities_set(0, 0);
-	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		err = -errno;
-	return err;
+	*cache = open_cache();
+	return *cache < 0 ? *cache : become_own_user(*cache);
 }
 
 static void fetcher_main(int sock)
 {
 	struct fetch_server server = {.client = NULL};
+	cleanup_close int cache = -1;
 
 	fetch_sock = sock;
-	if (give_up_rights())
+	if (change_user(&cache) || capabilities_set(0, 0))
 		return;
+	/* Load libraries first: they may be in folders that confine_download() does not know. */
 	server.client = open_client(&server.lib);
-	if (server.client)
+	if (server.client && !confine_download(cache))
 		helper_serve(sock, handle, &server);
 }
 

@@ -139,7 +139,7 @@ def test_helpers_have_no_rights(t, deployment):
 
 
 @untraced
-@each(*(f"{deployment}:{what}" for deployment in DEPLOYMENTS for what in ("reads", "serves")))
+@each(*(f"{deployment}:{what}" for deployment in DEPLOYMENTS for what in ("reads", "serves", "downloads")))
 def test_calls(t, how):
     """System calls with harmful arguments are refused, and needed calls are not."""
     deployment, what = how.split(":")
@@ -177,11 +177,12 @@ FETCHER_USER = 0x6d6d0000
 
 
 @once
-@each("root", "sudo")
+@each("root", "sudo", "container")
 def test_fetcher(t, who):
     """
     Debug files from servers are read by a process without capabilities, run as sudo's user, or as a
-    separate user with a private cache.
+    separate user with a private cache. In a container whose root cannot change its user, the process
+    stays root. It always has a system call filter.
     """
     cache = t.tmp / "cache"
     cache.mkdir()
@@ -191,17 +192,18 @@ def test_fetcher(t, who):
         user = 65534
         env = {"DEBUGINFOD_CACHE_PATH": os.fspath(cache), "SUDO_UID": "65534", "SUDO_GID": "65534"}
     else:
-        user = FETCHER_USER
+        user = FETCHER_USER if who == "root" else 0
         env = {"CACHE_DIRECTORY": os.fspath(cache)}
         cache = cache / "debuginfod"
-    with waiting_report(t, "other", "/bin/sleep", "1000", env=env) as (memleak, *_):
+    with waiting_report(t, "other", "/bin/sleep", "1000", env=env,
+                        wrapper=DEPLOYMENTS.get(who, ())) as (memleak, *_):
         memleak.look()
         all_facts = [facts_of(pid) for pid in memleak.helpers]
         facts, = [facts for facts in all_facts if facts["Name"] == "symbol fetcher"]
     wanted("user and group", {int(word) for word in facts["Uid"].split() + facts["Gid"].split()},
            {user})
     wanted("groups", facts["Groups"].strip(), "")
-    if who == "root":
+    if who != "sudo":
         st = os.stat(cache)
         wanted("cache", (st.st_uid, st.st_gid, st.st_mode & 0o777), (user, user, 0o700))
     if not any(path.stat().st_uid == user for path in cache.iterdir()):
@@ -209,6 +211,7 @@ def test_fetcher(t, who):
     wanted("rights", [int(facts[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
            [0, 0, 0, 0])
     wanted("NoNewPrivs", facts["NoNewPrivs"], "1")
+    wanted("Seccomp", facts["Seccomp"], "0" if t.sanitized else "2")
     if "is downloaded from http://127.0.0.1:" not in memleak.notes:
         raise Failure(memleak.notes)
     memleak.stop()

@@ -279,7 +279,7 @@ def test_hint_is_lost(t):
 
 
 @contextlib.contextmanager
-def waiting_report(t, *args, env=None):
+def waiting_report(t, *args, env=None, wrapper=()):
     """Returns (memleak, program, truth, path) while a report waits for a debuginfod server."""
     if not find_library("debuginfod"):
         raise Skip("no libdebuginfod")
@@ -290,7 +290,8 @@ def waiting_report(t, *args, env=None):
         url = "http://127.0.0.1:{}/".format(server.getsockname()[1])
         program = t.program("family", *args, path=path)
         memleak = find(t, "-v", "--comm", path.name, interval="0.2",
-                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp), **(env or {})})
+                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp), **(env or {})},
+                       wrapper=wrapper)
         truth = program.go()
         with server.accept()[0]:
             yield memleak, program, truth, path
