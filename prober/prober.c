@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/regular_file.h"
 #include "helper/call.h"
+#include "prober/code_ranges.h"
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
 
@@ -67,7 +68,7 @@ struct question {
 	uint64_t latest_ns;
 	/* true if the final report needs the answer: wait for it even after a termination signal */
 	bool is_needed_at_end;
-	uint64_t size; /* file offsets in the answer must be below it */
+	struct code_ranges code; /* file offsets in the answer must be in it */
 	/* The remaining fields are set from the answer. */
 	int status;
 	uint64_t value;
@@ -129,7 +130,6 @@ static int ask(struct question *question, uint64_t deadline_ns)
 		return err;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
-	question->size = (uint64_t)st.st_size;
 	if (deadline_ns > question->latest_ns)
 		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
@@ -195,20 +195,21 @@ static int get_returns(const struct question *question, struct message_cursor *c
 	function->return_cnt = cnt;
 	for (size_t i = 0; i < cnt; i++) {
 		function->returns[i] = message_get_u64(cursor);
-		if (function->returns[i] >= question->size)
+		if (!code_ranges_have(&question->code, function->returns[i]))
 			return -EPROTO;
 	}
 	return 0;
 }
 
 /*
- * True if the probed instruction is inside the file. This check suffices: a wrong place inside the
- * file harms only processes that execute the file.
+ * True if the function and its probed instruction are in the file's code: the kernel also sets
+ * probes in constant data, and thereby changes it. Does not check that an instruction begins there.
  */
-static bool is_in_file(const struct question *question, const struct found_function *function)
+static bool is_in_code(const struct question *question, const struct found_function *function)
 {
-	return function->offset < question->size && function->place.offset < FUNCTION_BYTES_MAX &&
-	       function->place.offset < question->size - function->offset;
+	return function->place.offset < FUNCTION_BYTES_MAX &&
+	       code_ranges_have(&question->code, function->offset) &&
+	       code_ranges_have(&question->code, function->offset + function->place.offset);
 }
 
 static int get_function(const struct question *question, struct message_cursor *cursor,
@@ -227,7 +228,7 @@ static int get_function(const struct question *question, struct message_cursor *
 	ret->verdict = message_get_u32(cursor);
 	ret->through = message_get_u32(cursor);
 	ret->jumps_there = message_get_u32(cursor);
-	if (!is_name(question, ret->name) || !is_in_file(question, ret) ||
+	if (!is_name(question, ret->name) || !is_in_code(question, ret) ||
 	    ret->verdict > FUNCTION_UNKNOWN ||
 	    (ret->verdict == FUNCTION_THROUGH && !is_name(question, ret->through)))
 		return -EPROTO;
@@ -269,6 +270,8 @@ static int take_functions(void *arg, struct message *answer)
 	question->status = -(int)status;
 	if (status)
 		return 0;
+	/* This does not wait for a disk: the helper has just read the file. */
+	code_ranges_read(question->fd, &question->code);
 	err = get_functions(question, &cursor, &functions);
 	if (err)
 		file_functions_deinit(&functions);

@@ -10,9 +10,13 @@
 #undef SEND_NS
 #include "unwinder/walker.c"
 
+#include <elf.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CODE_END 0x4000
 
 static void check_status(int err)
 {
@@ -29,21 +33,47 @@ static void check_functions(const struct question *question)
 	for (size_t i = 0; i < functions->cnt; i++) {
 		const struct found_function *function = &functions->items[i];
 
-		if (function->name >= question->wanted->cnt ||
-		    function->offset + function->place.offset >= question->size)
+		if (function->name >= question->wanted->cnt || function->offset >= CODE_END ||
+		    function->offset + function->place.offset >= CODE_END)
 			abort();
 		for (size_t j = 0; j < function->return_cnt; j++)
-			if (function->returns[j] >= question->size)
+			if (function->returns[j] >= CODE_END)
 				abort();
 	}
+}
+
+/* Makes an ELF file with nothing but code. */
+static int make_file(void)
+{
+	const struct {
+		Elf64_Ehdr file;
+		Elf64_Phdr code;
+	} headers = {
+		.file = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+			 .e_phoff = sizeof(Elf64_Ehdr),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1},
+		.code = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = CODE_END},
+	};
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (write(fd, &headers, sizeof(headers)) != sizeof(headers))
+		abort();
+	return fd;
 }
 
 static void fuzz_functions(struct message *answer)
 {
 	static const struct wanted_function items[] = {{.name = "malloc"}, {.name = "free"}, {0}};
 	static const struct wanted_functions wanted = {.items = items, .cnt = 3};
-	struct question question = {.wanted = &wanted, .size = 0x4000};
-	int err = take_functions(&question, answer);
+	static int fd = -1;
+	struct question question = {.wanted = &wanted};
+	int err;
+
+	if (fd < 0)
+		fd = make_file();
+	question.fd = fd;
+	err = take_functions(&question, answer);
 
 	check_status(err);
 	check_status(question.status);

@@ -12,6 +12,7 @@
 
 #include "prober/prober.c"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,6 +28,8 @@
 #include "helper/starter.h"
 
 #define FILE_SIZE 0x4000
+#define CODE_START 0x1000
+#define CODE_END 0x3000
 #define MALLOC 0
 #define FREE 1
 #define NOBODY 2
@@ -62,12 +65,38 @@ static const struct helper_kind false_kind = {
 };
 HELPER_KIND(false_kind);
 
+/* Makes the file an ELF file with code between two offsets, and constant data before and after. */
+static void set_code(int fd, uint64_t start, uint64_t end)
+{
+	struct {
+		Elf64_Ehdr file;
+		Elf64_Phdr parts[3];
+	} headers = {
+		.file = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+			 .e_phoff = sizeof(Elf64_Ehdr),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 3},
+		.parts = {{.p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = start},
+			  {.p_type = PT_LOAD,
+			   .p_flags = PF_R | PF_X,
+			   .p_offset = start,
+			   .p_filesz = end - start},
+			  {.p_type = PT_LOAD,
+			   .p_flags = PF_R,
+			   .p_offset = end,
+			   .p_filesz = FILE_SIZE}},
+	};
+
+	assert_int_equal(pwrite(fd, &headers, sizeof(headers), 0), sizeof(headers));
+}
+
 static int make_file(void **state)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, FILE_SIZE), 0);
+	set_code(fd, CODE_START, CODE_END);
 	*state = (void *)(intptr_t)fd;
 	helper.kind = &false_kind;
 	return 0;
@@ -114,7 +143,7 @@ static void put_head(uint32_t status, uint32_t cnt)
 /* Returns a valid function. Tests change copies of it to make invalid ones. */
 static struct found_function honest(void)
 {
-	static uint64_t returns[] = {0x1010, FILE_SIZE - 1};
+	static uint64_t returns[] = {0x1010, CODE_END - 1};
 
 	return (struct found_function){.name = MALLOC,
 				       .offset = 0x1000,
@@ -138,7 +167,8 @@ static void put_function(const struct found_function *function)
 	message_put_u32(&false_answer, function->jumps_there);
 	message_put_u32(&false_answer, (uint32_t)function->return_cnt);
 	for (size_t i = 0; i < function->return_cnt; i++)
-		message_put_u64(&false_answer, function->returns ? function->returns[i] : 0);
+		message_put_u64(&false_answer,
+				function->returns ? function->returns[i] : CODE_START);
 }
 
 static void assert_taken(void **state, const struct found_function *function)
@@ -176,7 +206,7 @@ static void honest_answers(void **state)
 
 	assert_taken(state, &function);
 	function.place.insn = NULL;
-	function.place.offset = FILE_SIZE - 0x1001;
+	function.place.offset = CODE_END - 0x1001;
 	assert_taken(state, &function);
 	function.verdict = FUNCTION_THROUGH;
 	function.through = FREE;
@@ -207,7 +237,7 @@ static void names_of_nobody(void **state)
 
 /*
  * A reply has the offset of a function's entry in the file, and the probe's offset from the entry.
- * Neither of the two places may lie outside of the file.
+ * Neither of the two places may lie outside of the file's code, for example in constant data.
  */
 static void places_outside(void **state)
 {
@@ -216,6 +246,8 @@ static void places_outside(void **state)
 		uint64_t place;
 	} outside[] = {
 		{FILE_SIZE, 0},       {UINT64_MAX, 0},
+		{CODE_START - 1, 0},  {CODE_START - 1, 1},
+		{CODE_END, 0},        {0x1000, CODE_END - 0x1000},
 		{UINT64_MAX, 1},      {0x1000, FILE_SIZE - 0x1000},
 		{0x1000, UINT64_MAX}, {0x1000, UINT64_MAX - 0xfff},
 	};
@@ -233,7 +265,7 @@ static void place_far_from_its_entry(void **state)
 {
 	struct found_function function = honest();
 
-	assert_int_equal(ftruncate((int)(intptr_t)*state, 4 * FUNCTION_BYTES_MAX), 0);
+	set_code((int)(intptr_t)*state, CODE_START, 4 * FUNCTION_BYTES_MAX);
 	function.place.offset = FUNCTION_BYTES_MAX - 1;
 	assert_taken(state, &function);
 	function.place.offset = FUNCTION_BYTES_MAX;
@@ -242,13 +274,39 @@ static void place_far_from_its_entry(void **state)
 
 static void returns_outside(void **state)
 {
-	static uint64_t outside[] = {0x1010, FILE_SIZE};
+	static uint64_t outside[] = {0x1010, CODE_END};
 	struct found_function function = honest();
 
 	function.returns = outside;
 	assert_refused(state, &function);
 	outside[1] = UINT64_MAX;
 	assert_refused(state, &function);
+	outside[1] = CODE_START - 1;
+	assert_refused(state, &function);
+}
+
+/* Without program headers that can be read, no place is accepted. */
+static void no_headers(void **state)
+{
+	static const struct {
+		size_t at;
+		unsigned char byte;
+	} changes[] = {
+		{EI_MAG1, 0},
+		{EI_CLASS, ELFCLASS32},
+		{offsetof(Elf64_Ehdr, e_phnum), 0},
+		{offsetof(Elf64_Ehdr, e_phentsize), 1},
+		{offsetof(Elf64_Ehdr, e_phoff) + 7, 0xff},
+		{offsetof(Elf64_Ehdr, e_phoff) + 3, 0xff},
+	};
+	const struct found_function function = honest();
+	int fd = (int)(intptr_t)*state;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		set_code(fd, CODE_START, CODE_END);
+		assert_int_equal(pwrite(fd, &changes[i].byte, 1, (off_t)changes[i].at), 1);
+		assert_refused(state, &function);
+	}
 }
 
 /*
@@ -474,19 +532,13 @@ static void script_at_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_FILE(honest_answers),
-		WITH_FILE(names_of_nobody),
-		WITH_FILE(places_outside),
-		WITH_FILE(place_far_from_its_entry),
-		WITH_FILE(returns_outside),
-		WITH_FILE(verdicts),
-		WITH_FILE(counts),
-		WITH_FILE(strings),
-		WITH_FILE(truncated),
-		WITH_FILE(statuses),
-		WITH_FILE(variables_and_sections),
-		WITH_FILE(nearest_names),
-		WITH_FILE(interpreter_at_end),
+		WITH_FILE(honest_answers),  WITH_FILE(names_of_nobody),
+		WITH_FILE(places_outside),  WITH_FILE(place_far_from_its_entry),
+		WITH_FILE(returns_outside), WITH_FILE(no_headers),
+		WITH_FILE(verdicts),        WITH_FILE(counts),
+		WITH_FILE(strings),         WITH_FILE(truncated),
+		WITH_FILE(statuses),        WITH_FILE(variables_and_sections),
+		WITH_FILE(nearest_names),   WITH_FILE(interpreter_at_end),
 		WITH_FILE(script_at_end),
 	};
 
