@@ -21,6 +21,16 @@
 /* Maximum number of symbolic links that are followed per path, as in the kernel. */
 #define LINKS_MAX 40
 
+#ifndef BCACHEFS_MAGIC
+#define BCACHEFS_MAGIC 0xca451a4e
+#endif
+#ifndef ZFS_MAGIC
+#define ZFS_MAGIC 0x2fc12fc1
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
 /*
@@ -40,6 +50,30 @@ static uint32_t sudo_id(const char *name)
 static bool may_be_trusted(const struct stat *st)
 {
 	return st->st_uid == 0 || st->st_uid == sudo_id("SUDO_UID");
+}
+
+/*
+ * True if the file's system shows the real owners of files. A server may make up owners: on a
+ * network, in another virtual machine, or in a user's process (FUSE). If the root folder is of such
+ * a system, its server is trusted anyway.
+ */
+static bool shows_real_owner(int fd, const struct stat *st)
+{
+	static const uint32_t local[] = {TMPFS_MAGIC,      RAMFS_MAGIC,       OVERLAYFS_SUPER_MAGIC,
+					 EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,   BTRFS_SUPER_MAGIC,
+					 F2FS_SUPER_MAGIC, BCACHEFS_MAGIC,    ZFS_MAGIC,
+					 PROC_SUPER_MAGIC, DEVPTS_SUPER_MAGIC};
+	struct statfs system;
+	struct stat root;
+
+	if (!stat("/", &root) && root.st_dev == st->st_dev)
+		return true;
+	if (fstatfs(fd, &system))
+		return false;
+	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if ((uint32_t)system.f_type == local[i])
+			return true;
+	return false;
 }
 
 /* State while a path is opened part by part. */
@@ -107,8 +141,9 @@ static int substitute(struct path_walk *walk, const char *target, const char *be
 }
 
 /*
- * Follows a symbolic link. Returns -EACCES if the link's owner is not trusted. If only the kernel
- * can follow the link (see is_magic()), returns 1 and does nothing.
+ * Follows a symbolic link. Returns -EACCES if the link's owner is not trusted, -EREMOTE if the file
+ * system may not show the real owner. If only the kernel can follow the link (see is_magic()),
+ * returns 1 and does nothing.
  */
 static int follow(struct path_walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
@@ -117,6 +152,8 @@ static int follow(struct path_walk *walk, int link_fd, const struct stat *st, co
 
 	if (!may_be_trusted(st))
 		return -EACCES;
+	if (!shows_real_owner(link_fd, st))
+		return -EREMOTE;
 	len = readlinkat(link_fd, "", target, sizeof(target) - 1);
 	if (len < 0)
 		return -errno;
@@ -192,6 +229,8 @@ static int open_last(struct path_walk *walk, const char *name)
 	 * Reject files and pipes of other users, who may have placed them here. Opening a pipe
 	 * could also block.
 	 */
+	if (S_ISFIFO(st.st_mode) && !shows_real_owner(path_fd, &st))
+		return -EREMOTE;
 	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
 }
 
@@ -267,6 +306,10 @@ int output_file_open(const char *path)
 
 const char *output_file_error(int err)
 {
+	if (err == -EREMOTE)
+		return "a link or pipe on a file system that may not show its real owner (network "
+		       "or "
+		       "FUSE): use the path of a file";
 	if (err == -EACCES && !geteuid())
 		return "permission denied, or owned by another user, who may have planted it: use "
 		       "another path";

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -216,6 +219,140 @@ static void open_files_and_devices(void **state)
 	close(fd);
 }
 
+enum { NODE_ROOT = 1, NODE_LINK, NODE_PIPE, NODE_FILE };
+
+static struct fuse_attr fuse_attributes(uint64_t node)
+{
+	static const uint32_t modes[] = {
+		[NODE_ROOT] = S_IFDIR | 0755,
+		[NODE_LINK] = S_IFLNK | 0777,
+		[NODE_PIPE] = S_IFIFO | 0600,
+		[NODE_FILE] = S_IFREG | 0600,
+	};
+
+	return (struct fuse_attr){.ino = node, .size = 7, .mode = modes[node], .nlink = 1};
+}
+
+static uint64_t fuse_node(const char *name)
+{
+	if (!strcmp(name, "link"))
+		return NODE_LINK;
+	return !strcmp(name, "pipe") ? NODE_PIPE : NODE_FILE;
+}
+
+struct fuse_answer {
+	struct fuse_out_header header;
+	union {
+		struct fuse_init_out init;
+		struct fuse_entry_out entry;
+		struct fuse_attr_out attr;
+		struct fuse_open_out open;
+		struct fuse_statfs_out statfs;
+		char target[7];
+	} u;
+};
+
+/* Writes the body of an answer to *ret. Returns its size or a negative errno. */
+static int fuse_answer(const struct fuse_in_header *in, struct fuse_answer *ret)
+{
+	switch (in->opcode) {
+	case FUSE_INIT:
+		ret->u.init.major = FUSE_KERNEL_VERSION;
+		ret->u.init.minor = 31;
+		ret->u.init.max_write = 4096;
+		return sizeof(ret->u.init);
+	case FUSE_LOOKUP:
+		ret->u.entry.nodeid = fuse_node((const char *)(in + 1));
+		ret->u.entry.attr = fuse_attributes(ret->u.entry.nodeid);
+		return sizeof(ret->u.entry);
+	case FUSE_GETATTR:
+		ret->u.attr.attr = fuse_attributes(in->nodeid);
+		return sizeof(ret->u.attr);
+	case FUSE_READLINK:
+		memcpy(ret->u.target, "../file", sizeof(ret->u.target));
+		return sizeof(ret->u.target);
+	case FUSE_OPEN:
+		return sizeof(ret->u.open);
+	case FUSE_STATFS:
+		return sizeof(ret->u.statfs);
+	case FUSE_RELEASE:
+	case FUSE_FLUSH:
+		return 0;
+	default:
+		return -ENOSYS;
+	}
+}
+
+static void fuse_serve(int device)
+{
+	static char request[FUSE_MIN_READ_BUFFER * 4] __attribute__((aligned(8)));
+	const struct fuse_in_header *in = (const struct fuse_in_header *)request;
+
+	while (read(device, request, sizeof(request)) > 0) {
+		struct fuse_answer out = {.header.unique = in->unique};
+		int len = fuse_answer(in, &out);
+
+		if (in->opcode == FUSE_FORGET || in->opcode == FUSE_BATCH_FORGET ||
+		    in->opcode == FUSE_INTERRUPT)
+			continue;
+		out.header.error = len < 0 ? len : 0;
+		out.header.len = (uint32_t)sizeof(out.header) + (len < 0 ? 0 : (uint32_t)len);
+		if (write(device, &out, out.header.len) < 0)
+			return;
+	}
+}
+
+/* Opens an output file and closes it. Returns 0 or a negative errno. */
+static int try_to_open(const char *path)
+{
+	int fd = output_file_open(path);
+
+	return fd < 0 ? fd : close(fd);
+}
+
+/*
+ * A FUSE server can show a link that seems to belong to root. Such links are not followed, and such
+ * pipes, which might block, are not opened. A file is opened: only its server gets the output.
+ */
+static void made_up_owner(void **state)
+{
+	int device = open("/dev/fuse", O_RDWR | O_CLOEXEC), link, behind_link, pipe, file;
+	int reader;
+	char options[64];
+	pid_t pid;
+
+	(void)state;
+	NEED_ROOT(CAP_SYS_ADMIN);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+	assert_int_equal(mkdir("folder", 0755), 0);
+	if (device < 0 || mount("test", "folder", "fuse", 0, options)) {
+		print_message("skipped: FUSE cannot be mounted\n");
+		rmdir("folder");
+		skip();
+	}
+	pid = fork();
+	if (!pid) {
+		fuse_serve(device);
+		_exit(0);
+	}
+	close(device);
+	link = try_to_open("folder/link");
+	behind_link = try_to_open("folder/link/file");
+	reader = open("folder/pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	pipe = try_to_open("folder/pipe");
+	close(reader);
+	file = try_to_open("folder/file");
+	umount2("folder", MNT_DETACH);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(rmdir("folder"), 0);
+	assert_int_equal(link, -EREMOTE);
+	assert_int_equal(behind_link, -EREMOTE);
+	assert_int_equal(pipe, -EREMOTE);
+	assert_int_equal(file, 0);
+	assert_int_equal(access("file", F_OK), -1);
+	assert_non_null(strstr(output_file_error(-EREMOTE), "FUSE"));
+}
+
 static void nowhere(void **state)
 {
 	(void)state;
@@ -238,6 +375,7 @@ int main(void)
 		cmocka_unit_test_teardown(folder_that_is_open, drop_names),
 		cmocka_unit_test_teardown(links_in_a_circle, drop_names),
 		cmocka_unit_test_teardown(open_files_and_devices, drop_names),
+		cmocka_unit_test_teardown(made_up_owner, drop_names),
 		cmocka_unit_test_teardown(nowhere, drop_names),
 	};
 
