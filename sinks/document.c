@@ -7,12 +7,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file_id.h"
+#include "base/regular_file.h"
 #include "base/write_all.h"
 
 /*
@@ -35,16 +40,37 @@ static int open_beside(char *path, int old_fd)
 }
 
 /*
+ * Opens the folder of the file `path`, and sets *ret to a path of the file through this descriptor.
+ * Follows no symbolic link: the owner of the folder may have replaced it by one.
+ */
+static int open_folder(const char *path, char **ret)
+{
+	cleanup_free char *folder = strdup(path), *file = strdup(path);
+	int fd = folder && file ? folder_open(-1, dirname(folder), LINKS_NONE) : -ENOMEM;
+
+	if (fd < 0)
+		return fd;
+	if (asprintf(ret, "/proc/self/fd/%d/%s", fd, basename(file)) >= 0)
+		return fd;
+	*ret = NULL;
+	close(fd);
+	return -ENOMEM;
+}
+
+/*
  * Writes a new file and renames it to `path`. On failure, `*done` is false if the caller may still
  * overwrite the old file in place.
  */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {
-	cleanup_free char *beside = NULL;
+	cleanup_free char *place = NULL, *beside = NULL;
+	cleanup_close int folder_fd = open_folder(path, &place);
 	int new_fd;
 	int err;
 
-	if (asprintf(&beside, "%s.XXXXXX", path) < 0) {
+	if (folder_fd < 0)
+		return folder_fd;
+	if (asprintf(&beside, "%s.XXXXXX", place) < 0) {
 		beside = NULL;
 		return -ENOMEM;
 	}
@@ -53,7 +79,7 @@ static int replace(const char *path, int *fd, const char *bytes, size_t len, boo
 		return new_fd;
 	err = write_all(new_fd, bytes, len);
 	*done = err;
-	if (!err && rename(beside, path) == 0) {
+	if (!err && rename(beside, place) == 0) {
 		close(*fd);
 		*fd = new_fd;
 		*done = true;

@@ -8,7 +8,8 @@
 /*
  * Replaces the file at path. Before the call, *fd is a descriptor of the file; after the call, of
  * its replacement. Readers find either the old document or the new one. Exception: if a new file
- * cannot be created in the folder with the owner of the old one, the old file is overwritten.
+ * cannot be created in the folder with the owner of the old one, the old file is overwritten. path
+ * must not have symbolic links: they are not followed, since other users may have placed them.
  *
  * On failure (a negative errno) the old document stays, or the file is empty. The call also fails
  * if path no longer names the open file and no file can be created at path, for example because the

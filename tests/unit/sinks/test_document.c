@@ -109,6 +109,32 @@ static void name_is_gone(void **state)
 	demand("found");
 }
 
+/*
+ * The owner of the document's folder replaces it by a symbolic link to another folder: no file is
+ * created or replaced there.
+ */
+static void folder_is_a_link(void **state)
+{
+	char aside[80], other[80], file[96];
+	struct stat st;
+
+	snprintf(aside, sizeof(aside), "%s-aside", folder);
+	snprintf(other, sizeof(other), "%s-other", folder);
+	snprintf(file, sizeof(file), "%s/file", other);
+	assert_int_equal(mkdir(other, 0700), 0);
+	assert_int_equal(close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+	assert_int_equal(rename(folder, aside), 0);
+	assert_int_equal(symlink(other, folder), 0);
+	assert_int_equal(document_replace(path, &fd, "lost", 4), -ENOTDIR);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(unlink(folder), 0);
+	assert_int_equal(rename(aside, folder), 0);
+	demand("");
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(rmdir(other), 0);
+}
+
 /* The path of the document is now a folder, which cannot be replaced. */
 static void name_is_taken(void **state)
 {
@@ -160,6 +186,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_file, begin, end),
 		cmocka_unit_test_setup_teardown(same_file, begin, end),
 		cmocka_unit_test_setup_teardown(name_is_gone, begin, end),
+		cmocka_unit_test_setup_teardown(folder_is_a_link, begin, end),
 		cmocka_unit_test_setup_teardown(name_is_taken, begin, end),
 		cmocka_unit_test_setup_teardown(no_room, begin, end),
 		cmocka_unit_test_setup_teardown(no_room_for_more, begin, end),
