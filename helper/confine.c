@@ -8,7 +8,6 @@
 #include "helper/confine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
@@ -54,17 +53,8 @@ static void set_limit(int resource, rlim_t value)
 	setrlimit(resource, &limit);
 }
 
-/* Sets resource limits, and makes the OOM killer choose the helper before other processes. */
 static void limit_resources(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		ssize_t ignored = write(fd, "1000", 4);
-
-		(void)ignored;
-		close(fd);
-	}
 	set_limit(RLIMIT_CORE, 0);
 	/* The user's limit (ulimit -f) may be too low for the memory files that memleak sends. */
 	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){MEMORY_BYTES, MEMORY_BYTES}))

@@ -6,6 +6,7 @@
 #include "helper/starter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -84,6 +85,19 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Makes the OOM killer choose this process before others. */
+static void offer_to_oom_killer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		ssize_t ignored = write(fd, "1000", 4);
+
+		(void)ignored;
+		close(fd);
+	}
+}
+
 static void __attribute__((noreturn))
 run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 {
@@ -91,6 +105,7 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	sock = keep_only(sock);
 	raise_file_limit();
+	offer_to_oom_killer();
 	if (kind->niceness)
 		setpriority(PRIO_PROCESS, 0, kind->niceness);
 	if (kind->prepare)

@@ -2,6 +2,7 @@
 """However memleak is run, its helpers that read target files have no capabilities."""
 
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -200,6 +201,7 @@ def test_fetcher(t, who):
         memleak.look()
         all_facts = [facts_of(pid) for pid in memleak.helpers]
         facts, = [facts for facts in all_facts if facts["Name"] == "symbol fetcher"]
+        adjustment = pathlib.Path(f"/proc/{facts['Pid']}/oom_score_adj").read_text("ascii")
     wanted("user and group", {int(word) for word in facts["Uid"].split() + facts["Gid"].split()},
            {user})
     wanted("groups", facts["Groups"].strip(), "")
@@ -212,6 +214,7 @@ def test_fetcher(t, who):
            [0, 0, 0, 0])
     wanted("NoNewPrivs", facts["NoNewPrivs"], "1")
     wanted("Seccomp", facts["Seccomp"], "0" if t.sanitized else "2")
+    wanted("oom_score_adj", adjustment, "1000\n")
     if "is downloaded from http://127.0.0.1:" not in memleak.notes:
         raise Failure(memleak.notes)
     memleak.stop()
