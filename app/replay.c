@@ -7,6 +7,7 @@
 #include "app/replay.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,9 +126,13 @@ static void say_error(const char *path, int err)
 
 static int open_recording(struct replay *replay)
 {
-	FILE *file = fopen(replay->path, "re");
+	/* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
+	int fd = open(replay->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	int err = file ? recording__new(file, &replay->recording) : -errno;
 
+	if (!file && fd >= 0)
+		close(fd);
 	if (err)
 		say_error(replay->path, err);
 	return err;

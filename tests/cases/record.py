@@ -322,6 +322,8 @@ def test_pipe(t):
     path, _ = record(t, "recording", 1)
     t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
               wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
+    os.mkfifo(t.tmp / "named")
+    t.refused("report", t.tmp / "named", code=1, says="named: must be a file, not a pipe")
     if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=PATIENCE,
                           capture_output=True, check=True).stdout:
         raise Failure("no report of a file as stdin")
