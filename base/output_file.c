@@ -192,6 +192,15 @@ static int step(struct path_walk *walk, const char *name, const char *behind)
 	return 0;
 }
 
+/* True if other users can create names in the folder reached so far. */
+static bool others_may_write(const struct path_walk *walk)
+{
+	struct stat st;
+
+	return fstatat(walk->folder_fd, "", &st, AT_EMPTY_PATH) || !may_be_trusted(&st) ||
+	       st.st_mode & (S_IWGRP | S_IWOTH);
+}
+
 /* Opens the file to which an O_PATH descriptor refers. */
 static int open_again(int path_fd)
 {
@@ -231,6 +240,12 @@ static int open_last(struct path_walk *walk, const char *name)
 	 */
 	if (S_ISFIFO(st.st_mode) && !shows_real_owner(path_fd, &st))
 		return -EREMOTE;
+	/*
+	 * The name may be a hard link by another user to a file of root, unless the kernel prevents
+	 * such links (fs.protected_hardlinks).
+	 */
+	if (S_ISREG(st.st_mode) && st.st_nlink > 1 && others_may_write(walk))
+		return -EACCES;
 	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
 }
 

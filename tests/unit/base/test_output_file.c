@@ -124,6 +124,21 @@ static void somebody_elses_pipe(void **state)
 	close(reader);
 }
 
+/* In a folder for everybody, a file with two names may be another user's link to a file of root. */
+static void hard_link(void **state)
+{
+	(void)state;
+	NEED_ROOT(CAP_DAC_OVERRIDE);
+	make("file");
+	assert_int_equal(link("file", "second"), 0);
+	expect_opened("second");
+	assert_int_equal(chmod(".", 01777), 0);
+	assert_int_equal(output_file_open("second"), -EACCES);
+	assert_int_equal(unlink("file"), 0);
+	expect_opened("second");
+	assert_int_equal(chmod(".", 0700), 0);
+}
+
 static void own_link(void **state)
 {
 	(void)state;
@@ -367,6 +382,7 @@ int main(void)
 		cmocka_unit_test_teardown(made_for_who_asked_sudo, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_file, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_pipe, drop_names),
+		cmocka_unit_test_teardown(hard_link, drop_names),
 		cmocka_unit_test_teardown(own_link, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_link, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_pipe_without_reader, drop_names),
