@@ -284,6 +284,20 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 }
 
 /*
+ * True if the descriptor is a regular file that the sender could read. The helper that parses the
+ * file must not get, for example, a connected socket. Does not wait for the file's system.
+ */
+static bool is_readable_file(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct statx st;
+
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY &&
+	       !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
+	       S_ISREG(st.stx_mode);
+}
+
+/*
  * Stores the file of an answer in the module of the oldest request: answers come in the order of
  * requests.
  */
@@ -294,7 +308,7 @@ static int take_file(void *arg, struct message *answer)
 
 	array_remove(fetcher->waiting, &fetcher->waiting_cnt, 0);
 	module->fetching = false;
-	if (module->fetched_fd < 0) {
+	if (module->fetched_fd < 0 && is_readable_file(answer->fd)) {
 		module->fetched_fd = answer->fd;
 		answer->fd = -1;
 	}

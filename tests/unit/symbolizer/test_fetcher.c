@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests which descriptors are accepted from the symbol fetcher, which a hostile server may control.
+ * Includes fetcher.c, whose function for this is static.
+ */
+#include "symbolizer/fetcher.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+/* Passes an answer with the descriptor to the fetcher. Returns true if the module got it. */
+static bool is_taken(int fd)
+{
+	struct module module = {.fetching = true, .fetched_fd = -1};
+	struct module *waiting[] = {&module};
+	struct fetcher fetcher = {.waiting = waiting, .waiting_cnt = 1};
+	struct message answer = {.fd = fd};
+	bool taken;
+
+	assert_int_equal(take_file(&fetcher, &answer), 0);
+	assert_int_equal(fetcher.waiting_cnt, 0);
+	assert_false(module.fetching);
+	taken = module.fetched_fd >= 0;
+	assert_int_equal(taken ? module.fetched_fd : answer.fd, fd);
+	if (fd >= 0)
+		close(fd);
+	return taken;
+}
+
+static void files(void **state)
+{
+	assert_true(is_taken(open("/proc/self/exe", O_RDONLY)));
+	assert_true(is_taken(memfd_create("downloaded", 0)));
+	assert_false(is_taken(-1));
+}
+
+static void others(void **state)
+{
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_false(is_taken(pair[0]));
+	assert_false(is_taken(pair[1]));
+	assert_int_equal(pipe(pair), 0);
+	assert_false(is_taken(pair[0]));
+	assert_false(is_taken(pair[1]));
+	assert_false(is_taken(open("/", O_RDONLY | O_DIRECTORY)));
+	assert_false(is_taken(open("/dev/zero", O_RDONLY)));
+	/* Opening by O_PATH needs no permission to read. */
+	assert_false(is_taken(open("/proc/self/exe", O_PATH)));
+	assert_false(is_taken(open("/proc/self/comm", O_WRONLY)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files),
+		cmocka_unit_test(others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
