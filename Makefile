@@ -336,7 +336,7 @@ FUZZ_SRC_http := metrics/host.c metrics/web_server.c
 FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
 FUZZ_SRC_suppressions := base/escape.c options/suppressions.c
 FUZZ_SRC_walker := unwinder/server/walker_space.c
-FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
+FUZZ_SRC_prober := prober/code_ranges.c $(filter-out %/server.c,$(wildcard prober/server/*.c))
 FUZZ_SRC_script := $(addprefix prober/server/,code_object.c python_layout.c)
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
 	$(wildcard recording/reader*.c report/diff*.c) base/byte_buffer.c \

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "prober/code_ranges.h"
 #include "prober/server/elf_functions.h"
 #include "prober/server/file_functions.h"
 #include "prober/server/interpreter.h"
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct interpreter interpreter;
+	struct code_ranges ranges;
 	uint64_t value;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
@@ -73,6 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_has_section(fd, ".go.buildinfo");
 	interpreter_find(fd, &interpreter);
 	free(elf_nearest_function(fd, "mallox"));
+	code_ranges_read(fd, &ranges);
+	if (ranges.cnt > CODE_RANGES_MAX || (code_ranges_have(&ranges, 0) && !ranges.cnt))
+		abort();
 	close(fd);
 	return 0;
 }
