@@ -221,7 +221,8 @@ static int give_memory(struct client *client, struct message_cursor *cursor)
 	struct message msg = {.fd = -1};
 	int err;
 
-	if (cursor->bad || cursor->at != cursor->end)
+	/* Limit the number of requests: with each one, the helper counts as alive. */
+	if (cursor->bad || cursor->at != cursor->end || client->job.asked++ == MEMORY_FILES_EACH)
 		return -EPROTO;
 	msg.fd = memory_files_make(&client->memory, client->job.module->id, bytes);
 	message_put_u32(&msg, SERVER_MEMORY);
@@ -355,6 +356,7 @@ static int begin(struct client *client, struct message *request, enum job_kind k
 	if (kind == JOB_OPEN)
 		module->incarnation = client->helper.incarnation;
 	client->job.kind = kind;
+	client->job.asked = 0;
 	client->job.module = module;
 	client->job.generation = module->generation;
 	client->job.since_ns = clock_ns(CLOCK_MONOTONIC);

@@ -26,6 +26,7 @@ struct job {
 	struct name *names[SERVER_OFFSETS_MAX];
 	size_t cnt;
 	size_t answered;
+	unsigned int asked;      /* number of memory files that the helper has requested */
 	unsigned int generation; /* module->generation at the time of the request */
 	uint64_t since_ns;       /* time of the request or of the latest answer */
 };

@@ -37,7 +37,7 @@ int memory_files_make(struct memory_files *files, uint32_t module, uint64_t byte
 		left -= files->items[i].bytes;
 		cnt += files->items[i].module == module;
 	}
-	if (bytes > left || cnt >= MEMORY_FILES_EACH)
+	if (bytes > left || cnt >= MEMORY_FILES_EACH || files->cnt >= MEMORY_FILES_MAX)
 		return -EFBIG;
 	if (array_reserve(&files->items, &files->cap, files->cnt + 1))
 		return -ENOMEM;

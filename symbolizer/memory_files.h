@@ -11,6 +11,8 @@
 
 /* Maximum number of files for one module: its file, its debug file and its alternate file. */
 #define MEMORY_FILES_EACH 3
+/* Maximum number of files: each one is an open file of memleak, too. */
+#define MEMORY_FILES_MAX 512
 
 struct memory_file {
 	uint32_t module; /* id of the module */
@@ -27,8 +29,8 @@ struct memory_files {
 
 /*
  * Makes a file whose size cannot be changed by the helper. Returns its descriptor, which `files`
- * owns; -EFBIG if all files together would be too large, or if the module has enough files; or
- * another negative errno.
+ * owns; -EFBIG if all files together would be too large or too many, or the module has enough
+ * files; or another negative errno.
  */
 int memory_files_make(struct memory_files *files, uint32_t module, uint64_t bytes);
 
