@@ -194,20 +194,68 @@ static int become_own_user(int cache)
 }
 
 /*
+ * Returns the path of the user's cache folder, and creates the folder in which it is; NULL if the
+ * path is not known. Chooses the same path as libdebuginfod.
+ */
+static char *user_cache_path(void)
+{
+	const char *set = getenv("DEBUGINFOD_CACHE_PATH"), *above = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME") ?: "/";
+	cleanup_free char *usual = NULL;
+	char *path;
+
+	if (set && *set)
+		return strdup(set);
+	if (asprintf(&path, "%s/.debuginfod_client_cache", home) < 0)
+		return NULL;
+	if (!access(path, F_OK))
+		return path;
+	free(path);
+	if (asprintf(&usual, "%s/.cache", home) < 0) {
+		usual = NULL;
+		return NULL;
+	}
+	if (!above || !*above)
+		above = usual;
+	mkdir(above, 0700);
+	return asprintf(&path, "%s/debuginfod_client", above) < 0 ? NULL : path;
+}
+
+/*
+ * Opens the cache folder of this process's user, which is created if needed. Returns an fd, or -1
+ * if the folder cannot be opened: libdebuginfod then fails, or finds another one.
+ */
+static int open_user_cache(void)
+{
+	cleanup_free char *path = user_cache_path();
+
+	if (!path)
+		return -1;
+	mkdir(path, 0700);
+	/* libdebuginfod must use this folder, even if the variables change their meaning. */
+	setenv("DEBUGINFOD_CACHE_PATH", path, 1);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
  * Changes the user if memleak is root, so that data from a hostile debuginfod server is not parsed
- * as root. Sets *cache to the folder that the new user may write to, if it is known, else to -1.
+ * as root. Sets *cache to the only folder to which the process needs to write; -1 if it is unknown.
  */
 static int change_user(int *cache)
 {
-	uint32_t uid, gid;
+	uint32_t uid = 0, gid = 0;
+	bool is_root = !geteuid();
+	int err = 0;
 
-	*cache = -1;
-	if (geteuid())
-		return 0;
-	if (id_from("SUDO_UID", &uid) && id_from("SUDO_GID", &gid))
-		return become_invoker(uid, gid);
-	*cache = open_cache();
-	return *cache < 0 ? *cache : become_own_user(*cache);
+	if (is_root && (!id_from("SUDO_UID", &uid) || !id_from("SUDO_GID", &gid))) {
+		*cache = open_cache();
+		return *cache < 0 ? *cache : become_own_user(*cache);
+	}
+	if (is_root)
+		err = become_invoker(uid, gid);
+	if (!err)
+		*cache = open_user_cache();
+	return err;
 }
 
 static void fetcher_main(int sock)

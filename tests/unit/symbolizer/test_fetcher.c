@@ -57,11 +57,56 @@ static void others(void **state)
 	assert_false(is_taken(open("/proc/self/comm", O_WRONLY)));
 }
 
+static char home[] = "/tmp/memleak-home-XXXXXX";
+
+/* Checks that the user's cache is opened, and that libdebuginfod is told to use it. */
+static void expect_cache(const char *name)
+{
+	char path[64];
+	struct stat named, opened;
+	int fd = open_user_cache();
+
+	snprintf(path, sizeof(path), "%s/%s", home, name);
+	assert_true(fd >= 0);
+	assert_int_equal(stat(path, &named), 0);
+	assert_int_equal(fstat(fd, &opened), 0);
+	assert_int_equal(named.st_ino, opened.st_ino);
+	assert_string_equal(getenv("DEBUGINFOD_CACHE_PATH"), path);
+	close(fd);
+	assert_int_equal(rmdir(path), 0);
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+}
+
+static void user_caches(void **state)
+{
+	char path[64];
+
+	assert_non_null(mkdtemp(home));
+	setenv("HOME", home, 1);
+	unsetenv("XDG_CACHE_HOME");
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+	expect_cache(".cache/debuginfod_client");
+	snprintf(path, sizeof(path), "%s/.cache", home);
+	assert_int_equal(rmdir(path), 0);
+	snprintf(path, sizeof(path), "%s/xdg", home);
+	setenv("XDG_CACHE_HOME", path, 1);
+	expect_cache("xdg/debuginfod_client");
+	assert_int_equal(rmdir(path), 0);
+	snprintf(path, sizeof(path), "%s/.debuginfod_client_cache", home);
+	assert_int_equal(mkdir(path, 0700), 0);
+	expect_cache(".debuginfod_client_cache");
+	snprintf(path, sizeof(path), "%s/set", home);
+	setenv("DEBUGINFOD_CACHE_PATH", path, 1);
+	expect_cache("set");
+	assert_int_equal(rmdir(home), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files),
 		cmocka_unit_test(others),
+		cmocka_unit_test(user_caches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
