@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the helper that builds unwind tables, including with files that end the helper. */
+/*
+ * Tests the helper that builds unwind tables, including with files that end the helper. Includes
+ * unwinder.c, whose struct is private.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@
 #include "tests/unit/lib/process.h"
 #include "tests/unit/unwinder/cfi_file.h"
 #include "unwinder/server/builder.h"
-#include "unwinder/unwinder.h"
+#include "unwinder/unwinder.c"
 
 static int open_self(void)
 {
@@ -69,6 +72,21 @@ static void same_as_here(void **state)
 	unwind_table_deinit(&here);
 	unwind_table_deinit(&there);
 	close(fd);
+}
+
+/* The helper keeps the file of words open, but it takes memory only until a table is read. */
+static void words_are_freed(void **state)
+{
+	struct unwinder *unwinder = *state;
+	unsigned int incarnation;
+	struct stat st;
+
+	same_as_here(state);
+	incarnation = unwinder->incarnation;
+	assert_int_equal(fstat(unwinder->words_fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	same_as_here(state);
+	assert_int_equal(unwinder->incarnation, incarnation);
 }
 
 static void no_table(void **state)
@@ -169,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(same_as_here, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(words_are_freed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(helper_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(slow_file, set_up, tear_down),
