@@ -80,13 +80,15 @@ static const struct rule allowed_arguments[] = {
 	{SCMP_SYS(newfstatat), {{3, UINT64_MAX, AT_EMPTY_PATH}}},
 	/*
 	 * Allow only these fcntl() commands: other commands can cause signals, or lock files that
-	 * other processes use.
+	 * other processes use. The flags of F_SETFL also apply to all other processes that share
+	 * the open file.
 	 */
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_DUPFD_CLOEXEC}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFD}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFD}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFL}}},
-	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFL}, {2, O_ASYNC, 0}}},
+	{SCMP_SYS(fcntl),
+	 {{1, UINT32_MAX, F_SETFL}, {2, O_ASYNC | O_APPEND | O_DIRECT | O_NOATIME, 0}}},
 };
 
 /* Rules for memory in a process that neither loads libraries nor starts threads. */
