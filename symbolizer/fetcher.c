@@ -79,8 +79,8 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 }
 
 /*
- * Downloads a debug file. Returns its descriptor or a negative errno. Passes length 0 to
- * libdebuginfod: build_id is hex text, which the sender of the request has checked.
+ * Downloads a debug file. Returns a descriptor for reading it, or a negative errno. Passes length 0
+ * to libdebuginfod: build_id is hex text, which the sender of the request has checked.
  */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
@@ -88,6 +88,11 @@ static int fetch(const struct client_library *lib, struct debuginfod_client *cli
 	char *path = NULL;
 	int fd = lib->find_debuginfo(client, (const unsigned char *)build_id, 0, &path);
 
+	/* Open the file again: libdebuginfod may have opened it for writing, too. */
+	if (fd >= 0) {
+		close(fd);
+		fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	}
 	free(path);
 	return fd;
 }
@@ -332,15 +337,16 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 }
 
 /*
- * True if the descriptor is a regular file that the sender could read. The helper that parses the
- * file must not get, for example, a connected socket. Does not wait for the file's system.
+ * True if the descriptor is a regular file that the sender has opened for reading only. The helper
+ * that parses the file must not get, for example, a connected socket, and must not change the
+ * user's cache. Does not wait for the file's system.
  */
 static bool is_readable_file(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct statx st;
 
-	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY &&
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) == O_RDONLY &&
 	       !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
 	       S_ISREG(st.stx_mode);
 }
