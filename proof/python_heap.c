@@ -500,7 +500,7 @@ static int visit_chunk(void *arg, const struct chunk *chunk)
 
 /*
  * Counts the objects in glibc's heap: all objects with PYTHONMALLOC=malloc, otherwise only large
- * ones. Returns 0, -ETIMEDOUT, -EAGAIN or -ENOMEM.
+ * ones. Returns 0, -ETIMEDOUT, -ENOMEM, or -EAGAIN if an arena was skipped.
  */
 static int read_chunks(struct reading *reading)
 {
@@ -509,10 +509,6 @@ static int read_chunks(struct reading *reading)
 
 	if (!err)
 		err = census_take(reading->memory, visit_chunk, reading, &census);
-	/*
-	 * Discard a reading in which an arena was skipped: otherwise its objects would seem to be
-	 * new in the next reading.
-	 */
 	if (!err && census.skipped_cnt)
 		err = -EAGAIN;
 	census_deinit(&census);
@@ -943,8 +939,8 @@ static uint64_t drop_counts(struct hash_map *classes)
 }
 
 /*
- * Ends a reading that ran out of time. Returns how many fewer objects it counted than the previous
- * reading; PYTHON_UNCOUNTED_UNKNOWN if it counted no fewer.
+ * Ends a reading that did not count all objects. Returns how many fewer objects it counted than the
+ * previous reading; PYTHON_UNCOUNTED_UNKNOWN if it counted no fewer.
  */
 static uint64_t end_cut_reading(const struct reading *reading)
 {
@@ -953,6 +949,12 @@ static uint64_t end_cut_reading(const struct reading *reading)
 	uint64_t seen = reading->pool_objects + reading->chunk_objects;
 
 	return earlier > seen ? earlier - seen : PYTHON_UNCOUNTED_UNKNOWN;
+}
+
+/* True if a reading that ended with this error counted only some of the objects. */
+static bool is_cut(int err)
+{
+	return err == -ETIMEDOUT || err == -EAGAIN;
 }
 
 static int count_objects(struct reading *reading)
@@ -964,7 +966,7 @@ static int count_objects(struct reading *reading)
 		err = read_pools(reading);
 	if (!err)
 		err = read_chunks(reading);
-	if (err == -EAGAIN || err == -ETIMEDOUT)
+	if (is_cut(err))
 		keep_containers(&heap->containers, &reading->containers);
 	/* Free the containers that are still in the old table: this reading did not find them. */
 	free_values(&heap->containers);
@@ -1026,7 +1028,7 @@ int python_heap__read(struct python_heap *heap, const struct memory *memory,
 
 	memset(ret, 0, sizeof(*ret));
 	ret->allocator = heap->allocator;
-	if (err == -ETIMEDOUT) {
+	if (is_cut(err)) {
 		ret->uncounted = end_cut_reading(&reading);
 		return list_containers(&reading, ret, ret_items);
 	}

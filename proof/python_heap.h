@@ -32,8 +32,8 @@ bool python_heap_is_in(const struct proc_maps *maps);
  * lines cannot be read. ret->class_cnt and ret->container_cnt are 0 until growth is seen, which
  * takes at least two readings. ret_items: for each element of ret->containers, the address of the
  * memory that has the container's items (of a deque: its last part); 0 if unknown. If counting
- * takes too long, the remaining objects are left out: classes are not compared, and ret->uncounted
- * is set. Returns 0, -ENOMEM, or -EAGAIN if the census of the C library's heap skipped an arena.
+ * takes too long, or if the census of the C library's heap skips an arena, the remaining objects
+ * are left out: classes are not compared, and ret->uncounted is set. Returns 0 or -ENOMEM.
  */
 int python_heap__read(struct python_heap *heap, const struct memory *memory,
 		      const struct python_layout *layout, uint64_t now_ns, uint64_t deadline_ns,

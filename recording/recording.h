@@ -35,7 +35,7 @@
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
  *   python    Python's growing containers and classes, its allocator, and the number of
- *             objects that were not counted in time
+ *             objects that could not be counted
  *   growths   slab caches and lines of kernel code that grew most
  *   births    blocks by time of allocation: first a list of earlier times, which define the
  *             classes; then the changes of the classes of each site. Before the changes are

@@ -60,7 +60,7 @@ struct python_growth {
 	enum python_allocator allocator;
 	/*
 	 * Number of objects that were counted in the previous reading, but not in this one, because
-	 * the time was up; 0 if all objects were counted.
+	 * the time was up or an arena could not be read; 0 if all objects were counted.
 	 */
 	uint64_t uncounted;
 	/*

@@ -276,11 +276,11 @@ static bool is_asked_for(const struct report *report)
 static void write_uncounted(FILE *out, uint64_t uncounted)
 {
 	if (uncounted == PYTHON_UNCOUNTED_UNKNOWN)
-		fputs("python: some objects were not counted in time\n", out);
+		fputs("python: some objects could not be counted\n", out);
 	else if (uncounted == 1)
-		fputs("python: 1 object was not counted in time\n", out);
+		fputs("python: 1 object could not be counted\n", out);
 	else if (uncounted)
-		fprintf(out, "python: %" PRIu64 " objects were not counted in time\n", uncounted);
+		fprintf(out, "python: %" PRIu64 " objects could not be counted\n", uncounted);
 }
 
 static void write_json_uncounted(struct json_writer *json, uint64_t uncounted)

@@ -133,7 +133,7 @@ static void python_objects(void **state)
 	report(watch);
 	assert_null(snap.python);
 	/*
-	 * If counting timed out, the number of uncounted objects is reported even if nothing has
+	 * If a count was cut, the number of uncounted objects is reported even if nothing has
 	 * grown.
 	 */
 	reader.result = 0;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "prober/server/python_layout.h"
+#include "proof/heap_arena.h"
 #include "proof/python_heap.h"
 #include "proof/python_pool.h"
 #include "tests/unit/lib/random.h"
@@ -44,7 +45,12 @@ enum {
 #define DICTIONARY (FUNCTION + 512)
 #define TEXTS (DICTIONARY + 1024)
 #define TEXT_BYTES 256
-enum { TEXT_NAME, TEXT_PATH, TEXT_LINES };
+enum { TEXT_NAME, TEXT_PATH, TEXT_LINES, TEXT_LIBRARY };
+
+/* Address of the C library's data, which takes the last page before the pools. */
+#define LIBRARY (POOLS - 4096)
+/* Words of an arena of the C library: see proof/heap_arena.c. */
+enum { ARENA_TOP = 16, ARENA_HEADS = 18, ARENA_TAIL = 500 };
 
 #define FLAG_READY (1U << 12)
 #define FLAG_LIST (1U << 25)
@@ -52,7 +58,7 @@ enum { TEXT_NAME, TEXT_PATH, TEXT_LINES };
 
 struct python {
 	struct fake_memory fake;
-	struct mapping mapping;
+	struct mapping library, mapping;
 	struct python_heap *heap;
 	const struct python_layout *layout;
 	uint64_t now_ns;
@@ -79,8 +85,13 @@ static int set_up(void **state)
 	memset(&python, 0, sizeof(python));
 	fake_memory_init(&python.fake, BASE, (END - BASE) / sizeof(uint64_t));
 	python.mapping = (struct mapping){
-		.start = BASE, .end = END, .readable = true, .writable = true, .path = ""};
-	python.fake.memory.maps = (struct proc_maps){.mappings = &python.mapping, .cnt = 1};
+		.start = POOLS, .end = END, .readable = true, .writable = true, .path = ""};
+	python.library = (struct mapping){.start = LIBRARY,
+					  .end = POOLS,
+					  .readable = true,
+					  .writable = true,
+					  .path = "/lib/libc.so.6"};
+	python.fake.memory.maps = (struct proc_maps){.mappings = &python.library, .cnt = 2};
 	python.heap = python_heap__new();
 	add_type(&python, TYPE_LIST, "list", FLAG_LIST);
 	add_type(&python, TYPE_ENTRY, "Entry", 0);
@@ -192,6 +203,42 @@ static void cut_reading(void **state)
 	assert_int_equal(python->growth.uncounted, 0);
 	assert_int_equal(python->growth.class_cnt, 1);
 	assert_int_equal(python->growth.classes[0].more, 40);
+}
+
+/* Makes an arena of the C library that cannot be read: the list of arenas does not lead back. */
+static void break_arena(struct python *python)
+{
+	uint64_t *words = fake_memory_at(&python->fake, LIBRARY);
+
+	words[ARENA_TOP] = LIBRARY + ARENA_TAIL * sizeof(*words);
+	words[ARENA_TAIL + 1] = (POOLS - words[ARENA_TOP]) | 1;
+	for (uint64_t i = 0; i < ARENA_BINS; i++)
+		words[ARENA_HEADS + 2 * i] = words[ARENA_HEADS + 2 * i + 1] =
+			LIBRARY + (ARENA_TOP + 2 * i) * sizeof(*words);
+}
+
+/*
+ * While an arena cannot be read, its objects are not counted. In the next count, they must not seem
+ * to be new.
+ */
+static void arena_skipped(void **state)
+{
+	struct python *python = *state;
+
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	make_entries(python, 0, 200, 0);
+	read_heap(python);
+	break_arena(python);
+	make_entries(python, 0, 50, 0);
+	read_heap(python);
+	assert_int_equal(python->growth.uncounted, 150);
+	assert_int_equal(python->growth.class_cnt, 0);
+	memset(fake_memory_at(&python->fake, LIBRARY), 0, POOLS - LIBRARY);
+	make_entries(python, 0, 150, 0);
+	read_heap(python);
+	assert_int_equal(python->growth.uncounted, 0);
+	assert_int_equal(python->growth.class_cnt, 0);
 }
 
 /* If the first count ends at its deadline, the number of uncounted objects is unknown. */
@@ -629,6 +676,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(classes_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_reading, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(arena_skipped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_first_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
