@@ -9,6 +9,7 @@
 #include "prober/server/code_object.h"
 #include "proof/python_dict.h"
 #include "proof/python_variable.h"
+#include "report/own.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -65,13 +66,14 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
 }
 
-/* True if the file is a script that is part of neither the interpreter nor an installed package. */
-static bool is_own(const char *path)
+static bool is_own(const struct code_object *object)
 {
-	size_t len = strlen(path);
+	const struct script_function function = {.name = object->name,
+						 .name_len = strlen(object->name),
+						 .path = object->path,
+						 .path_len = strlen(object->path)};
 
-	return len > 3 && !strcmp(path + len - 3, ".py") && !strstr(path, "/lib/python") &&
-	       !strstr(path, "-packages/");
+	return script_is_of_program(&function);
 }
 
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
@@ -101,7 +103,7 @@ bool python_code_place(const struct memory *memory, const struct python_layout *
 
 	if (!read_code(memory, layout, code->addr, &object))
 		return false;
-	own = is_own(object.path);
+	own = is_own(&object);
 	if (own) {
 		python_text_copy(ret->function, object.name, strlen(object.name));
 		python_text_copy(ret->file, object.path, strlen(object.path));

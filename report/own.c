@@ -56,6 +56,14 @@ static const char *const package_folders[] = {
 /* Prefixes of the paths of scripts that are built into the language and have no file. */
 static const char *const built_in_scripts[] = {"node:", "<frozen"};
 
+/* Path of Python code that is compiled from a string. */
+#define PYTHON_STRING "<string>"
+/*
+ * Prefixes of the names of functions that Python's standard library compiles from strings: those of
+ * dataclasses and the constructors of named tuples.
+ */
+static const char *const generated_functions[] = {"__create_fn__.", "<lambda>"};
+
 /*
  * Names of programs that run scripts, and of their libraries ("libNAME.so"). A version may follow
  * the name.
@@ -180,6 +188,18 @@ bool script_is_of_language(const char *path)
 	       is_in_standard_library(path);
 }
 
+static bool is_generated(const struct script_function *script)
+{
+	return !strcmp(script->path, PYTHON_STRING) && BEGINS(script->name, generated_functions);
+}
+
+bool script_is_of_program(const struct script_function *script)
+{
+	return !script_is_of_language(script->path) && !is_generated(script) &&
+	       !BEGINS(script->path, language_folders) && !strstr(script->path, "/lib/python") &&
+	       !is_of_package(script->path);
+}
+
 static enum code_owner script_owner(const struct options *opts, const char *symbol)
 {
 	struct script_function script;
@@ -192,10 +212,7 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		return CODE_OF_LIBRARY;
 	if (opts && opts->own_cnt)
 		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
-	return BEGINS(script.path, language_folders) || script_is_of_language(script.path) ||
-			       strstr(script.path, "/lib/python") || is_of_package(script.path)
-		       ? CODE_OF_LIBRARY
-		       : CODE_OF_PROGRAM;
+	return script_is_of_program(&script) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
 }
 
 /*

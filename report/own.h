@@ -7,6 +7,7 @@
 #define REPORT_OWN_H
 
 #include "options/options.h"
+#include "report/function_name.h"
 #include "symbolizer/symbolizer.h"
 
 enum code_owner {
@@ -48,6 +49,12 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
  * standard library.
  */
 bool script_is_of_language(const char *path);
+
+/*
+ * True if, without --own, a script's function belongs to the program: see code_owner(). Functions
+ * that Python's standard library generates, such as the constructors of dataclasses, do not.
+ */
+bool script_is_of_program(const struct script_function *script);
 
 bool module_is_library(const char *path);
 

@@ -354,6 +354,27 @@ static void coroutines_of_library(void **state)
 	expect_place(python, "coroutine", "", 0);
 }
 
+/* As on stacks, code of packages of the system does not belong to the program. */
+static void coroutines_of_package(void **state)
+{
+	struct python *python = *state;
+
+	more_coroutines(python, "/usr/lib/hg/wait.py");
+	read_heap(python);
+	expect_place(python, "coroutine", "", 0);
+}
+
+/* As on stacks, code without a file belongs to the program. */
+static void coroutines_of_string(void **state)
+{
+	struct python *python = *state;
+
+	more_coroutines(python, "<string>");
+	read_heap(python);
+	assert_string_equal(python->growth.classes[0].place.function, "serve");
+	assert_int_equal(python->growth.classes[0].place.line, 13);
+}
+
 /*
  * A new code object is at the address of one that is gone. It counts as new, even if it has fewer
  * coroutines.
@@ -680,6 +701,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cut_first_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_of_package, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_of_string, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_not_resident, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_and_functions, set_up, tear_down),
