@@ -61,7 +61,7 @@
  * read.
  */
 #define OBJECTS_PER_PLACE 8U
-#define PLACES_MAX 8U
+#define PLACES_MAX 32U
 
 /*
  * A container is reported if it grew in at least RISES_MIN readings and in at least half of the

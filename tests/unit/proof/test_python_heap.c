@@ -23,7 +23,7 @@
 #define BASE 0x7f0000000000ULL
 #define TYPES BASE
 #define POOLS (BASE + PYTHON_POOL_BYTES)
-#define POOL_CNT 8
+#define POOL_CNT 16
 #define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
 
 /* Number of bytes for each type. The second half has the type's name. */
@@ -41,7 +41,8 @@ enum {
 
 /* Addresses of the objects of a script, after those of the types. */
 #define CODE (BASE + 8192)
-#define FUNCTION (CODE + 1024)
+#define CODE_BYTES 1024
+#define FUNCTION (CODE + CODE_BYTES)
 #define DICTIONARY (FUNCTION + 512)
 #define TEXTS (DICTIONARY + 1024)
 #define TEXT_BYTES 256
@@ -275,6 +276,8 @@ static void add_code(struct python *python, const char *name, const char *path)
 {
 	uint64_t *words = fake_memory_at(&python->fake, CODE);
 
+	memset(words, 0, CODE_BYTES);
+
 	words[0] = 1;
 	words[1] = TYPES + TYPE_CODE * TYPE_BYTES;
 	words[9] = 12;
@@ -292,17 +295,23 @@ static void make_functions(struct python *python, size_t pool, uint32_t cnt)
 			       add_object(python, pool, 64, i, 0, TYPE_FUNCTION))[6] = CODE;
 }
 
-/* Makes a pool of coroutines that wait at the given instruction. */
+/* Makes a pool of coroutines that wait at the given instruction of a code object. */
+static void fill_with_coroutines(struct python *python, size_t pool, uint32_t cnt, uint64_t code,
+				 uint64_t instruction)
+{
+	make_pool(python, pool, 208, cnt, 0);
+	for (uint32_t i = 0; i < cnt; i++) {
+		uint64_t *words = fake_memory_at(
+			&python->fake, add_object(python, pool, 208, i, 2, TYPE_COROUTINE));
+
+		words[14] = code;
+		words[17] = code + 184 + 2 * instruction;
+	}
+}
+
 static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instruction)
 {
-	make_pool(python, 0, 208, cnt, 0);
-	for (uint32_t i = 0; i < cnt; i++) {
-		uint64_t *words = fake_memory_at(&python->fake,
-						 add_object(python, 0, 208, i, 2, TYPE_COROUTINE));
-
-		words[14] = CODE;
-		words[17] = CODE + 184 + 2 * instruction;
-	}
+	fill_with_coroutines(python, 0, cnt, CODE, instruction);
 }
 
 static void run_script(struct python *python)
@@ -373,6 +382,56 @@ static void coroutines_of_string(void **state)
 	read_heap(python);
 	assert_string_equal(python->growth.classes[0].place.function, "serve");
 	assert_int_equal(python->growth.classes[0].place.line, 13);
+}
+
+/* Number of coroutines through which each task waits. All but one are those of a library. */
+#define WAITING_CODES (POOL_CNT - 1)
+
+/* Makes coroutines of WAITING_CODES code objects, of which only number `own` is the program's. */
+static void make_tasks(struct python *python, size_t own)
+{
+	uint64_t path = add_text(python, TEXT_LIBRARY, "/usr/lib/python3.11/queue.py", 48);
+
+	add_code(python, "serve", "/srv/app.py");
+	for (size_t i = 0; i < WAITING_CODES; i++) {
+		uint64_t code = POOLS + WAITING_CODES * PYTHON_POOL_BYTES + i * CODE_BYTES;
+		uint64_t *words = fake_memory_at(&python->fake, code);
+
+		memcpy(words, fake_memory_at(&python->fake, CODE), CODE_BYTES);
+		if (i != own)
+			words[14] = path;
+		fill_with_coroutines(python, i, 40, code, 10);
+	}
+}
+
+/* Returns the number of classes that are shown with the line of `serve`. */
+static size_t placed_cnt(const struct python_growth *growth)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < growth->class_cnt; i++)
+		cnt += !strcmp(growth->classes[i].place.function, "serve");
+	return cnt;
+}
+
+/*
+ * Tasks wait in a library, through many coroutines of which there are as many. The coroutine of the
+ * program is shown.
+ */
+static void tasks_wait_in_library(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	for (size_t own = 0; own < WAITING_CODES; own++) {
+		memset(fake_memory_at(&python->fake, POOLS), 0, END - POOLS);
+		python_heap__free(python->heap);
+		python->heap = python_heap__new();
+		read_heap(python);
+		make_tasks(python, own);
+		read_heap(python);
+		assert_int_equal(placed_cnt(&python->growth), 1);
+	}
 }
 
 /*
@@ -703,6 +762,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_package, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_string, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tasks_wait_in_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_not_resident, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_and_functions, set_up, tear_down),
