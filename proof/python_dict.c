@@ -11,7 +11,7 @@
  * Maximum sizes in bytes of the table of indexes, as log2. Shared keys are few, so their table is
  * smaller.
  */
-#define LOG2_INDEX_BYTES_MAX 16
+#define LOG2_INDEX_BYTES_MAX 32
 #define LOG2_SHARED_INDEX_BYTES_MAX 8
 
 struct head {

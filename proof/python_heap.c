@@ -18,6 +18,7 @@
 #include "proof/census.h"
 #include "proof/heap_reader.h"
 #include "proof/python_code.h"
+#include "proof/python_dict.h"
 #include "proof/python_names.h"
 #include "proof/python_pool.h"
 #include "proof/python_variable.h"
@@ -846,33 +847,44 @@ static uint64_t items_of(const struct memory *memory, const struct container *co
 		       : 0;
 }
 
-/*
- * 8-byte words to read from a set's table. Each item takes two, of which the first is its address.
- */
-#define SET_WORDS 128U
+static bool is_weak_reference(const struct memory *memory, uint64_t object)
+{
+	return object && (python_is(memory, object, "weakref.ReferenceType") ||
+			  python_is(memory, object, "KeyedRef"));
+}
 
 /*
- * True if a container is a set of weak references, such as in a WeakSet. These keep no object
- * alive. Checks only the first items of the set.
+ * 8-byte words to read from the table of a set or dictionary. In a set, each item takes two, of
+ * which the first is its address.
+ */
+#define TABLE_WORDS 128U
+
+/*
+ * True if a container is a set or dictionary of weak references, such as in a WeakSet or a
+ * WeakValueDictionary. These keep no object alive. Checks only the first items.
  */
 static bool is_weak(const struct reading *reading, const struct container *container)
 {
 	const struct memory *memory = reading->memory;
 	const struct counted_class *class = hash_map_get(&reading->heap->classes, container->type);
-	uint64_t items = items_of(memory, container, class), words[SET_WORDS];
-	ssize_t got = memory->ops->read(memory, items, words, sizeof(words));
+	uint64_t at = items_of(memory, container, class), words[TABLE_WORDS];
+	struct python_keys keys = {.first = at, .key_bytes = 2 * WORD};
+	bool is_dict = !strcmp(class->name, "dict");
+	ssize_t got;
 
-	if (strcmp(class->name, "set") != 0)
+	if (is_dict ? !python_keys_read(memory, at, &keys) : strcmp(class->name, "set") != 0)
 		return false;
-	for (ssize_t i = 0; i + 1 < got / (ssize_t)WORD; i += 2)
-		if (words[i] && python_is(memory, words[i], "weakref.ReferenceType"))
+	got = memory->ops->read(memory, keys.first, words, sizeof(words)) / (ssize_t)WORD;
+	for (ssize_t i = 0; i + 1 < got; i += (ssize_t)(keys.key_bytes / WORD))
+		if (is_weak_reference(memory, words[i]) ||
+		    (is_dict && is_weak_reference(memory, words[i + 1])))
 			return true;
 	return false;
 }
 
 /*
- * Moves sets of weak references to the end, after containers that keep their items alive. One pass
- * suffices for two containers (PYTHON_CONTAINERS_MAX).
+ * Moves containers of weak references to the end, after containers that keep their items alive. One
+ * pass suffices for two containers (PYTHON_CONTAINERS_MAX).
  */
 static void put_weak_last(const struct reading *reading, struct container *containers[], size_t cnt)
 {

@@ -36,6 +36,7 @@ enum {
 	TYPE_FUNCTION,
 	TYPE_SET,
 	TYPE_WEAK,
+	TYPE_DICT,
 	TYPE_CNT
 };
 
@@ -55,6 +56,7 @@ enum { ARENA_TOP = 16, ARENA_HEADS = 18, ARENA_TAIL = 500 };
 
 #define FLAG_READY (1U << 12)
 #define FLAG_LIST (1U << 25)
+#define FLAG_DICT (1U << 29)
 #define FLAG_HEAP_TYPE (1U << 9)
 
 struct python {
@@ -586,6 +588,40 @@ static void weak_sets(void **state)
 }
 
 /*
+ * A dictionary whose values are weak references, as in a WeakValueDictionary, is listed last,
+ * although it grows faster.
+ */
+static void weak_dictionaries(void **state)
+{
+	static const uint64_t rates[] = {51, 50}, item_types[] = {TYPE_WEAK, TYPE_ENTRY};
+	struct python *python = *state;
+	uint64_t dicts[2];
+
+	add_type(python, TYPE_DICT, "dict", FLAG_DICT);
+	add_type(python, TYPE_WEAK, "KeyedRef", 0);
+	make_pool(python, 0, 224, 2, 0);
+	make_pool(python, 1, 48, 2, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t table = TABLES + i * 2048;
+		uint64_t *words = fake_memory_at(&python->fake, table);
+
+		dicts[i] = add_object(python, 0, 224, i, 2, TYPE_DICT);
+		*fake_memory_at(&python->fake, dicts[i] + 32) = table;
+		/* the head, 8 bytes of indexes, and one item: hash, key and value */
+		words[1] = 3 | 3 << 8;
+		words[3] = 1;
+		words[7] = add_object(python, 1, 48, i, 0, item_types[i]);
+	}
+	for (uint64_t reading = 0; reading < 4; reading++) {
+		for (size_t i = 0; i < 2; i++)
+			*fake_memory_at(&python->fake, dicts[i] + 16) = 100 + rates[i] * reading;
+		read_heap(python);
+	}
+	assert_int_equal(python->growth.container_cnt, 2);
+	assert_int_equal(python->growth.containers[0].addr, dicts[1] + 16);
+}
+
+/*
  * A growing container whose class is gone is no longer listed, even if counting ends before it
  * reaches the container again.
  */
@@ -776,6 +812,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(weak_sets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(weak_dictionaries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),
 	};
 
