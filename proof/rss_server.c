@@ -137,7 +137,7 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 	struct resident_memory resident;
 	uint64_t items[PYTHON_CONTAINERS_MAX];
 
-	if (!server->program || !python_heap_is_in(maps))
+	if (!server->program || (!server->layout && !python_heap_is_in(maps)))
 		return;
 	if (!server->python)
 		server->python = python_heap__new();

@@ -223,13 +223,27 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 }
 
 /*
+ * Returns the file that runs the scripts on a stack: the file of the first frame after those of a
+ * script. NULL if there is none. A program that contains an interpreter may have any name.
+ */
+static const char *interpreter_on(const struct report_site *shown)
+{
+	for (size_t i = 1; i < shown->site->frame_cnt; i++)
+		if (sym_is_script(shown->locations[i - 1]) && shown->locations[i] &&
+		    !sym_is_script(shown->locations[i]))
+			return shown->locations[i]->module;
+	return NULL;
+}
+
+/*
  * Returns facts about the program. Its executable is the outermost file on the stack that is not a
  * library.
  */
 static struct program program_of(const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;
-	struct program ret = {.name = process ? process->comm : NULL};
+	struct program ret = {.name = process ? process->comm : NULL,
+			      .interpreter = interpreter_on(shown)};
 
 	for (size_t i = shown->site->frame_cnt; i-- > 0;) {
 		const struct sym_location *location = shown->locations[i];

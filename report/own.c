@@ -356,7 +356,8 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 		return CODE_OF_RUNTIME;
 	if (opts && opts->own_cnt && (is_named_own(opts, module) || is_named_own(opts, source)))
 		return CODE_OF_PROGRAM;
-	if (interpreter_of(module))
+	if (interpreter_of(module) ||
+	    (program->interpreter && !strcmp(module, program->interpreter)))
 		return CODE_OF_INTERPRETER;
 	if ((opts && opts->own_cnt) || is_from_elsewhere(source, program->main_source))
 		return CODE_OF_LIBRARY;

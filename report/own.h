@@ -23,6 +23,7 @@ struct program {
 	const char *name;        /* name of the process */
 	const char *file;        /* the executable */
 	const char *main_source; /* source file of main() */
+	const char *interpreter; /* file that runs the scripts, whatever its name */
 };
 
 /*

@@ -137,7 +137,9 @@ static void read_file(struct script_file *file, int fd, const char *path, uint64
 		return;
 	if (!err && !file->found.is_free_threaded)
 		file->layout = python_layout_of(file->found.version);
-	/* Do not log an executable without an interpreter: it may load libpython, which has one. */
+	/* An executable without an interpreter may load libpython, which has one. */
+	if (err && !scripts_may_run(path))
+		return;
 	if (err && err != -ENOEXEC)
 		log_note("%s: lines of its scripts are not read: %s", path, strerror(-err));
 	else if (!file->layout && (!err || strstr(path, ".so")))

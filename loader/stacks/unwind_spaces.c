@@ -145,6 +145,19 @@ static bool is_code(const struct mapping *mapping)
 	       strcmp(mapping->path, RETURN_PROBES) != 0;
 }
 
+/* Minimum size, in bytes, of the code of a program that contains CPython. */
+#define INTERPRETER_BYTES (1U << 20)
+
+/*
+ * True if a mapping may be code of a Python interpreter. is_program: the mapping is the process's
+ * first one with code, which is that of its executable.
+ */
+static bool may_run_scripts(const struct mapping *mapping, bool is_program)
+{
+	return scripts_may_run(mapping->path) ||
+	       (is_program && mapping->end - mapping->start >= INTERPRETER_BYTES);
+}
+
 static int list_mappings(struct unwind_spaces *spaces, struct published_space *space,
 			 const struct unwind_subject *subject, const struct proc_maps *proc,
 			 struct mapping_list *list)
@@ -158,6 +171,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 	space->unfinished = false;
 	space->scripts = false;
 	for_each_mapping (mapping, proc) {
+		bool is_program = !before;
+
 		if (!is_code(mapping))
 			continue;
 		known = known_file(spaces, space, subject, mapping);
@@ -171,7 +186,7 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 			file = find_file(spaces, space, mapping, subject->deadline_ns);
 		space->unfinished |= file == -EAGAIN;
 		before = mapping;
-		if (file >= 0 && !space->scripts && scripts_may_run(mapping->path)) {
+		if (file >= 0 && !space->scripts && may_run_scripts(mapping, is_program)) {
 			space->scripts =
 				scripts_add(&spaces->scripts, space->pid, subject->image, proc,
 					    mapping, (size_t)file, subject->deadline_ns);

@@ -330,7 +330,8 @@ VENVS = {"venv": os.symlink, "copied": shutil.copy}
 # The gate runs each way with one of the versions.
 @sample(2)
 @each(*[f"{versions[index % 2 ^ other]}-{way}" for versions in [("3.11", "3.13")]
-        for index, way in enumerate(("deleted", "optimized", "executable", "compiled", *VENVS))
+        for index, way in enumerate(("deleted", "optimized", "executable", "compiled", *VENVS,
+                                     "renamed"))
         for other in (0, 1)])
 def test_started(t, way):
     """The line does not depend on how the script was started, or on its file and its names."""
@@ -339,6 +340,8 @@ def test_started(t, way):
     path = write_few(t, python)
     if way in VENVS:
         python = in_venv(t, python, VENVS[way])
+    if way == "renamed":  # Debian's executable contains all of CPython
+        python = shutil.copy(python, t.tmp / "shop")
     argv = {
         "optimized": [python, "-OO", path],
         "executable": [path],

@@ -375,6 +375,11 @@ static const struct stack stacks[] = {
 	 .named = "py::keep:/srv/app.py",
 	 .frame = 2,
 	 .through = "py::push:/usr/lib/python3.11/heapq.py"},
+	/* The program contains the interpreter. */
+	{.frames = {"/srv/shop|list_resize", "[script]|py::keep:/srv/app.py",
+		    "/srv/shop|_PyEval_Vector", "/srv/shop|main"},
+	 .named = "py::keep:/srv/app.py",
+	 .frame = 1},
 	{.frames = {"/usr/bin/python3.13|list_resize", "[script]|py::__init__:__init__",
 		    "[script]|py::keep:/srv/app.py", "/usr/bin/python3.13|_PyEval_Vector"},
 	 .named = "py::keep:/srv/app.py",
