@@ -59,23 +59,39 @@ uint64_t scripts_interpreter(void)
 	return scripts_known ? (uint64_t)Py_IsInitialized : 0;
 }
 
-/* Finds the thread's innermost script frame. False if none is found. */
-static bool find_innermost(struct script_walk *walk)
+/* Reads the innermost script frame from a thread state. False if it is not this thread's state. */
+static bool read_state(struct script_walk *walk, uint64_t state)
 {
-	uint64_t state, thread;
+	uint64_t thread;
+
+	return state && read_word(walk, state + interpreter.thread, &thread) &&
+	       thread == (uint64_t)pthread_self() &&
+	       read_word(walk, state + interpreter.holder, &walk->frame);
+}
+
+/* As in the BPF programs: see bpf/user_probes/script_frames.bpf.h. */
+static bool find_state(struct script_walk *walk)
+{
+	uint64_t current = 0;
 	struct {
 		uint32_t is_set;
 		uint32_t number;
 	} key;
 
-	/* Needs no check: the key is a variable of CPython, which stays mapped. */
+	/* Needs no check: these are variables of CPython, which stays mapped. */
+	if (interpreter.current)
+		__builtin_memcpy(&current, (const void *)interpreter.current, sizeof(current));
 	__builtin_memcpy(&key, (const void *)interpreter.key, sizeof(key));
 	if (!key.is_set || !Py_IsInitialized())
 		return false;
-	state = (uint64_t)pthread_getspecific(key.number);
-	if (!state || !read_word(walk, state + interpreter.thread, &thread) ||
-	    thread != (uint64_t)pthread_self() ||
-	    !read_word(walk, state + interpreter.holder, &walk->frame))
+	return read_state(walk, current) ||
+	       read_state(walk, (uint64_t)pthread_getspecific(key.number));
+}
+
+/* Finds the thread's innermost script frame. False if none is found. */
+static bool find_innermost(struct script_walk *walk)
+{
+	if (!find_state(walk))
 		return false;
 	if (interpreter.has_holder &&
 	    (!walk->frame || !read_word(walk, walk->frame + interpreter.held, &walk->frame)))

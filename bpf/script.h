@@ -14,6 +14,7 @@
  */
 struct memleak_interpreter {
 	__u64 key;       /* address of two __u32: whether the pthread key exists, and the key */
+	__u64 current;   /* address of the pointer to the running thread's state; 0: use the key */
 	__u32 thread;    /* in the thread state: the thread pointer (pthread_self()) */
 	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to the holder */
 	__u32 held;      /* in the holder: pointer to the innermost frame */

@@ -5,8 +5,10 @@
  * frames. The loader inserts those of each evaluation loop at its native frame.
  *
  * CPython's state of a thread (PyThreadState) points to the thread's script frames. The address of
- * the state is in thread-specific data. It is ignored unless it contains this thread's thread
- * pointer.
+ * the state is in thread-specific data. In CPython 3.11, this is always the thread's first state: a
+ * thread has one for each interpreter that it runs. The running one is in a variable of CPython,
+ * unless the thread has released the global interpreter lock. A state is ignored unless it contains
+ * this thread's thread pointer.
  */
 #ifndef BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
 #define BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
@@ -34,22 +36,40 @@ static __always_inline bool read_word(__u64 addr, __u64 *ret)
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)addr);
 }
 
-/* Finds the thread's innermost script frame. False if none is found. */
-static __always_inline bool walk__find_scripts(struct walk *walk,
-					       const struct memleak_interpreter *interpreter)
+/* Reads the thread's state whose address is stored at `place`. False if there is none. */
+static __always_inline bool walk__read_state(struct walk *walk,
+					     const struct memleak_interpreter *interpreter,
+					     __u64 thread, __u64 place)
 {
-	__u64 thread = arch_thread_pointer(), place, state, frame;
+	__u64 state;
+
+	return place && read_word(place, &state) && state &&
+	       !bpf_probe_read_user(walk->script, MEMLEAK_SCRIPT_STATE_BYTES, (void *)state) &&
+	       script__word(walk, interpreter->thread) == thread;
+}
+
+static __always_inline bool walk__find_state(struct walk *walk,
+					     const struct memleak_interpreter *interpreter)
+{
+	__u64 thread = arch_thread_pointer();
 	struct {
 		__u32 is_set;
 		__u32 number;
 	} key;
 
-	if (bpf_probe_read_user(&key, sizeof(key), (void *)interpreter->key) || !key.is_set)
-		return false;
-	place = arch_thread_data(thread, key.number);
-	if (!place || !read_word(place, &state) || !state ||
-	    bpf_probe_read_user(walk->script, MEMLEAK_SCRIPT_STATE_BYTES, (void *)state) ||
-	    script__word(walk, interpreter->thread) != thread)
+	if (walk__read_state(walk, interpreter, thread, interpreter->current))
+		return true;
+	return !bpf_probe_read_user(&key, sizeof(key), (void *)interpreter->key) && key.is_set &&
+	       walk__read_state(walk, interpreter, thread, arch_thread_data(thread, key.number));
+}
+
+/* Finds the thread's innermost script frame. False if none is found. */
+static __always_inline bool walk__find_scripts(struct walk *walk,
+					       const struct memleak_interpreter *interpreter)
+{
+	__u64 frame;
+
+	if (!walk__find_state(walk, interpreter))
 		return false;
 	frame = script__word(walk, interpreter->holder);
 	if (interpreter->has_holder && (!frame || !read_word(frame + interpreter->held, &frame)))

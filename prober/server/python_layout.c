@@ -9,6 +9,7 @@ static const struct python_layout layouts[] = {
 	{
 		.version = 0x030b,
 		.key = 0x250,
+		.current = 0x240,
 		.thread = 152,
 		.holder = 56,
 		.has_holder = true,
@@ -90,6 +91,7 @@ struct memleak_interpreter python_interpreter(const struct python_layout *layout
 {
 	return (struct memleak_interpreter){
 		.key = runtime + layout->key,
+		.current = layout->current ? runtime + layout->current : 0,
 		.thread = layout->thread,
 		.holder = layout->holder,
 		.held = layout->held,

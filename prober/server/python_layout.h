@@ -15,6 +15,11 @@ struct python_layout {
 	uint32_t version; /* major and minor version: 0x030b for 3.11 */
 	/* in _PyRuntime: offset of the Py_tss_t, the thread-local key of the thread state */
 	uint32_t key;
+	/*
+	 * in _PyRuntime: offset of the pointer to the state of the thread that holds the global
+	 * interpreter lock; 0 if the key also finds the states of threads in subinterpreters
+	 */
+	uint32_t current;
 	uint32_t thread; /* in a thread state: offset of thread_id, which is the thread pointer */
 	/*
 	 * in a thread state: offset of the pointer to the cframe if has_holder is true, else of the

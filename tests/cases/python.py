@@ -327,6 +327,24 @@ def in_venv(t, python, install):
 VENVS = {"venv": os.symlink, "copied": shutil.copy}
 
 
+SECOND = """
+import sys
+script = FEW
+if sys.version_info < (3, 13):
+    from _xxsubinterpreters import create, run_string as run
+else:
+    from _interpreters import create, exec as run
+run(create(), f"import sys; sys.argv = ['']; exec(compile({script!r}, 'second.py', 'exec'))")
+""".replace("FEW", ascii(FEW))
+
+
+@each("3.11", "3.13")
+def test_second_interpreter(t, version):
+    """A thread that changes to a second interpreter has the frames of the second one."""
+    program = start(t, SECOND, version)
+    check_few(run(program, trace(t, program)), "second.py")
+
+
 # The gate runs each way with one of the versions.
 @sample(2)
 @each(*[f"{versions[index % 2 ^ other]}-{way}" for versions in [("3.11", "3.13")]

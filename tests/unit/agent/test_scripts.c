@@ -390,15 +390,35 @@ static void test_unmapped(void **ret)
 	assert_int_equal(path_of(scripts_find(account, NATIVE, &walk, &readable), path), 1);
 }
 
+/*
+ * The thread runs a second interpreter. It has a second thread state, which is not in its
+ * thread-specific data.
+ */
+static void test_subinterpreter(void **ret)
+{
+	uint64_t second[20], second_holder[2] = {0, (uint64_t)frames[2]}, path[8];
+
+	memcpy(second, state_of_thread, sizeof(second));
+	second[56 / 8] = (uint64_t)second_holder;
+	runtime.words[0x240 / 8] = (uint64_t)second;
+	assert_int_equal(path_of(find(), path), 1);
+	assert_place(path[0], "main", 32);
+	/* Another thread holds the global interpreter lock. */
+	second[152 / 8]++;
+	assert_int_equal(path_of(find(), path), 3);
+	runtime.words[0x240 / 8] = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_frames),       TEST(test_changes),   TEST(test_no_addresses),
-		TEST(test_bad_pointers), TEST(test_bad_names), TEST(test_no_room),
-		TEST(test_other_thread), TEST(test_deep),      TEST(test_unmapped),
-		TEST(test_ending),       TEST(test_reused),    TEST(test_alike),
+		TEST(test_frames),         TEST(test_changes),   TEST(test_no_addresses),
+		TEST(test_bad_pointers),   TEST(test_bad_names), TEST(test_no_room),
+		TEST(test_other_thread),   TEST(test_deep),      TEST(test_unmapped),
+		TEST(test_ending),         TEST(test_reused),    TEST(test_alike),
+		TEST(test_subinterpreter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
