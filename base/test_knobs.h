@@ -33,6 +33,7 @@ enum test_knob {
 	TEST_KNOB_RECENT_BUCKETS,
 	/* MEMLEAK_RECORDS_BYTES: size, in bytes, of the BPF ring buffer for records */
 	TEST_KNOB_RECORDS_BYTES,
+	TEST_KNOB_SCRIPTS, /* MEMLEAK_SCRIPTS: "no": do not read the frames of scripts */
 	/* MEMLEAK_SECCOMP: "kills": assume that seccomp kills processes with return probes */
 	TEST_KNOB_SECCOMP,
 	TEST_KNOB_STACK_CACHE, /* MEMLEAK_STACK_CACHE: "no" disables the stack cache */

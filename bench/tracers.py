@@ -53,9 +53,10 @@ class Tracer:
 
 
 class Memleak(Tracer):
-    def __init__(self, pid, *options, stack_cache=True, links=None, interval=NEVER,
+    def __init__(self, pid, *options, stack_cache=True, scripts=True, links=None, interval=NEVER,
                  reports=subprocess.DEVNULL):
-        env = {"MEMLEAK_STACK_CACHE": "yes" if stack_cache else "no"}
+        env = {"MEMLEAK_STACK_CACHE": "yes" if stack_cache else "no",
+               "MEMLEAK_SCRIPTS": "yes" if scripts else "no"}
         if links:
             env["MEMLEAK_LINKS"] = links
         target = ("-p", pid) if pid else ()

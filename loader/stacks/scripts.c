@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/proc.h"
+#include "base/test_knobs.h"
 #include "loader/target/modules.h"
 #include "prober/prober.h"
 #include "prober/server/python_layout.h"
@@ -184,9 +185,12 @@ bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struc
 		hash_map_get(&scripts->files, number) && !scripts_is_pending(scripts, number);
 	const char *obstacle = scripts_obstacle(maps);
 	cleanup_close int fd = is_known ? -1 : process_open_mapping(pid, mapping);
+	const char *wanted = test_knob(TEST_KNOB_SCRIPTS);
 	struct memleak_interpreter interpreter;
 	const struct script_image *known;
 
+	if (wanted && !strcmp(wanted, "no"))
+		return false;
 	if (!scripts_add_file(scripts, fd, mapping->path, image, number, deadline_ns))
 		return false;
 	if (obstacle && !is_known)
