@@ -168,14 +168,8 @@ static __always_inline bool walk__step_script(struct walk *walk,
 __noinline int script_step(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
-	const struct memleak_interpreter *interpreter;
-	__u32 image;
 
-	if (!walk)
-		return 1;
-	image = walk->space;
-	interpreter = bpf_map_lookup_elem(&interpreters, &image);
-	return !interpreter || walk__step_script(walk, interpreter);
+	return !walk || walk__step_script(walk, &walk->layout);
 }
 
 __noinline int script_begin(__u32 entry)
@@ -188,7 +182,10 @@ __noinline int script_begin(__u32 entry)
 		return 0;
 	image = walk->space;
 	interpreter = bpf_map_lookup_elem(&interpreters, &image);
-	return interpreter && walk__find_scripts(walk, interpreter);
+	if (!interpreter)
+		return 0;
+	walk->layout = *interpreter;
+	return walk__find_scripts(walk, interpreter);
 }
 
 /*

@@ -106,8 +106,10 @@ struct walk {
 	__u64 window_start;
 	__u64 window_bytes;
 	struct arch_syscall
-		syscall;            /* --fds: registers at the system call, where the walk begins */
-	__u32 interpreter;          /* true if the process runs scripts, whose frames are read */
+		syscall;   /* --fds: registers at the system call, where the walk begins */
+	__u32 interpreter; /* true if the process runs scripts, whose frames are read */
+	/* the interpreter's layout: copied because each script frame needs it */
+	struct memleak_interpreter layout;
 	__u32 script_cnt;           /* number of script frames stored after the native frames */
 	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
 	__u64 script_hash;          /* hash of the script frames */
