@@ -211,6 +211,19 @@ static void take_later(struct search *search)
 			search->targets[search->target_cnt++] = search->later[i];
 }
 
+/*
+ * Names the caches of functions after the functions. Caches that a module's variable holds already
+ * have a name, which includes the module.
+ */
+static void name_caches(struct search *search)
+{
+	char name[PYTHON_NAME_BYTES];
+
+	for (size_t i = 0; i < search->target_cnt; i++)
+		if (python_cached_function(search->memory, search->targets[i].start, name))
+			set_name(search, search->targets[i].object, PYTHON_HOLDER, name);
+}
+
 int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt,
 		      uint64_t deadline_ns)
 {
@@ -231,7 +244,9 @@ int python_names_find(const struct memory *memory, struct python_named *objects,
 	}
 	run(&search);
 	take_later(&search);
-	if (search.target_cnt)
-		run(&search);
+	if (!search.target_cnt)
+		return 0;
+	run(&search);
+	name_caches(&search);
 	return 0;
 }

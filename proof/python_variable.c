@@ -111,6 +111,29 @@ bool python_is(const struct memory *memory, uint64_t object, const char *class)
 	       read_type_name(memory, type, name) && !strcmp(name, class);
 }
 
+/* 8-byte words in the header of the garbage collector, and to read from a wrapper of a cache. */
+#define COLLECTOR_WORDS 2
+#define WRAPPER_WORDS 20
+/* Offset of the qualified name in a function; the same in CPython 3.11 to 3.14. */
+#define FUNCTION_QUALIFIED_NAME 40
+
+bool python_cached_function(const struct memory *memory, uint64_t block,
+			    char ret[PYTHON_NAME_BYTES])
+{
+	uint64_t wrapper = block + COLLECTOR_WORDS * WORD, words[WRAPPER_WORDS], name;
+
+	if (!python_is(memory, wrapper, "functools._lru_cache_wrapper") ||
+	    !read_all(memory, wrapper, words, sizeof(words)))
+		return false;
+	/* The offset of the pointer to the function depends on the version. */
+	for (size_t i = 2; i < WRAPPER_WORDS; i++)
+		if (is_address(words[i]) && python_is(memory, words[i], "function") &&
+		    read_all(memory, words[i] + FUNCTION_QUALIFIED_NAME, &name, sizeof(name)) &&
+		    read_name(memory, name, ret))
+			return true;
+	return false;
+}
+
 /* Reads one name from the keys that all objects of a class share. */
 static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
 			    char ret[PYTHON_NAME_BYTES])

@@ -29,6 +29,13 @@ bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME
 bool python_is(const struct memory *memory, uint64_t object, const char *class);
 
 /*
+ * Writes the qualified name of a function that functools.lru_cache or functools.cache wraps. block:
+ * address of the memory block that has the wrapper. False if there is no wrapper.
+ */
+bool python_cached_function(const struct memory *memory, uint64_t block,
+			    char ret[PYTHON_NAME_BYTES]);
+
+/*
  * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's attribute values,
  * which contains slot; holder: address of the pointer to this array, shortly before the object.
  * False if slot is not an attribute's value.

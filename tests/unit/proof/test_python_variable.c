@@ -172,6 +172,41 @@ static void test_containers(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
+/* Classes of the objects of a cached function, and their names. */
+#define CLASSES (BASE + 0x1c00)
+#define CLASS_NAMES (BASE + 0x1e00)
+
+static void set_class(struct python *python, uint64_t object, uint64_t number, const char *name)
+{
+	uint64_t class = CLASSES + 64 * number, at = CLASS_NAMES + 64 * number;
+
+	*fake_memory_at(&python->fake, object + 8) = class;
+	*fake_memory_at(&python->fake, class + 24) = at;
+	strcpy((char *)fake_memory_at(&python->fake, at), name);
+}
+
+/* The cache of a method, which no variable holds, is named after the method. */
+static void test_cached_method(void **state)
+{
+	struct mapping mapping = {.start = BASE, .end = END, .writable = true, .path = ""};
+	struct python_named named = {.addr = OBJECT};
+	uint64_t function = BASE + 40 * 4096, wrapper;
+	struct python python;
+
+	begin(&python, false);
+	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
+	wrapper = make_pool(&python, BASE + 16 * 4096) + 3 * 64 + 16;
+	set_class(&python, wrapper, 0, "functools._lru_cache_wrapper");
+	*fake_memory_at(&python.fake, wrapper + 24) = OBJECT;
+	*fake_memory_at(&python.fake, wrapper + 32) = function;
+	set_class(&python, function, 1, "function");
+	*fake_memory_at(&python.fake, function + 40) = string(&python, "Report.rows");
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_HOLDER);
+	assert_string_equal(named.name, "Report.rows");
+	fake_memory_deinit(&python.fake);
+}
+
 #define METHOD (BASE + 0x1800)
 
 /*
@@ -446,11 +481,12 @@ static void test_hostile_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),        cmocka_unit_test(test_other_dictionaries),
-		cmocka_unit_test(test_odd_strings),  cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_short_string), cmocka_unit_test(test_endless_row),
-		cmocka_unit_test(test_containers),   cmocka_unit_test(test_many_methods),
-		cmocka_unit_test(test_attributes),   cmocka_unit_test(test_hostile_classes),
+		cmocka_unit_test(test_names),         cmocka_unit_test(test_other_dictionaries),
+		cmocka_unit_test(test_odd_strings),   cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_short_string),  cmocka_unit_test(test_endless_row),
+		cmocka_unit_test(test_containers),    cmocka_unit_test(test_many_methods),
+		cmocka_unit_test(test_attributes),    cmocka_unit_test(test_hostile_classes),
+		cmocka_unit_test(test_cached_method),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
