@@ -270,7 +270,8 @@ static bool fills_old_pools(const struct report *report)
 /* True if the report should have the lines about Python's growth; see python_write_line(). */
 static bool is_asked_for(const struct report *report)
 {
-	return report->suspect_cnt || report->unclear || fills_old_pools(report);
+	return report->suspect_cnt || report->unclear || report->settling || report->pending ||
+	       report->undecided || fills_old_pools(report);
 }
 
 static void write_uncounted(FILE *out, uint64_t uncounted)

@@ -26,7 +26,7 @@ void python_write_growth(FILE *out, const struct report *report, size_t name_max
 
 /*
  * Writes up to two lines about the growing containers and classes. Writes nothing if the report has
- * no suspect, no pool of a runtime that may be growing, and no growing anonymous memory that is not
+ * no suspect, no growth that cannot be judged yet, and no growing anonymous memory that is not
  * traced.
  */
 void python_write_line(const struct text_part *part);

@@ -57,6 +57,22 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 	expect_text(&report, expected);
 }
 
+/* The lines are also written while the report cannot say of some growth whether it is a leak. */
+static void unjudged(void **state)
+{
+	static const struct report_site settling;
+	const struct python_growth python = {
+		.classes = {{.name = "Entry", .more = 300, .more_bytes = 300, .for_ns = SECOND_NS}},
+		.class_cnt = 1};
+	const struct snapshot snap = {.python = &python};
+	const struct report reports[] = {{.snapshot = &snap, .settling = &settling},
+					 {.snapshot = &snap, .pending = 1},
+					 {.snapshot = &snap, .undecided = 1}};
+
+	for (size_t i = 0; i < sizeof(reports) / sizeof(*reports); i++)
+		expect_text(&reports[i], "python: +300 Entry (300 bytes) in 1 s\n");
+}
+
 /* Checks the line with each allocator. Uses `part` without its containers. */
 static void expect_classes(struct python_growth part)
 {
@@ -302,7 +318,8 @@ int main(void)
 		cmocka_unit_test(lines),           cmocka_unit_test(names),
 		cmocka_unit_test(adders),          cmocka_unit_test(places_and_uncounted),
 		cmocka_unit_test(slow_growth),     cmocka_unit_test(same_name),
-		cmocka_unit_test(untraced_memory), cmocka_unit_test(notes)};
+		cmocka_unit_test(untraced_memory), cmocka_unit_test(notes),
+		cmocka_unit_test(unjudged)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
