@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "base/order.h"
 #include "report/blame.h"
-#include "report/function_name.h"
+#include "report/function_hash.h"
 
 /*
  * Minimum own gain of a blamed call, as a fraction of its whole gain. The own gain is the gain of
@@ -138,25 +137,6 @@ static void mark_calls(struct blaming *blaming, size_t site)
 	}
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; text && *text; text++)
-		hash = hash_word(hash, (unsigned char)*text);
-	return hash;
-}
-
-/*
- * Returns a hash of a function. All instances of a template have the same hash, if their source is
- * known.
- */
-static uint64_t hash_function(const struct sym_location *location)
-{
-	const struct sym_frame *frame = sym_outermost(location);
-	cleanup_free char *name = frame->file ? function_name_template(frame->symbol) : NULL;
-
-	return hash_text(hash_text(0, name ?: frame->symbol), location->module);
-}
-
 static int judge_name(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, size_t sum)
 {
@@ -178,7 +158,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	symbol = sym_outermost_symbol(locations[at]);
 	if (symbol) {
 		call->is_main = !strcmp(symbol, "main");
-		call->function = hash_function(locations[at]);
+		call->function = function_hash(sym_outermost(locations[at]), locations[at]->module);
 	}
 	return 0;
 }

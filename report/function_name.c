@@ -316,12 +316,7 @@ char *function_name_template(const char *symbol)
 	struct script_function script;
 	char *name;
 
-	/*
-	 * Keep the whole name of a lambda: lambdas of one function differ only in the text after
-	 * the function's name.
-	 */
-	if (!strchr(symbol, '<') || script_function_of(symbol, &script) ||
-	    strstr(symbol, "{lambda("))
+	if (!strchr(symbol, '<') || script_function_of(symbol, &script))
 		return NULL;
 	name = short_form(symbol, 0);
 	if (name && !strstr(name, "<...>")) {
@@ -329,6 +324,39 @@ char *function_name_template(const char *symbol)
 		return NULL;
 	}
 	return name;
+}
+
+/* Copies a text to `out` without everything that is in angle or round brackets. */
+static void copy_outside_brackets(const char *text, char *out)
+{
+	size_t depth = 0;
+
+	for (; *text; text++) {
+		depth += *text == '<' || *text == '(';
+		if (!depth)
+			*out++ = *text;
+		depth -= depth && (*text == ')' || (*text == '>' && text[-1] != '-'));
+	}
+	*out = 0;
+}
+
+char *function_name_instances(const char *symbol)
+{
+	const char *lambda = strstr(symbol, "{lambda(");
+	char *name = function_name_template(symbol), *ret;
+	size_t len;
+
+	if (!name && lambda && strstr(lambda, "operator()<"))
+		name = strndup(symbol, (size_t)(lambda - symbol));
+	if (!name || !lambda)
+		return name;
+	len = strlen(name);
+	ret = realloc(name, len + strlen(lambda) + 1);
+	if (ret)
+		copy_outside_brackets(lambda, ret + len);
+	else
+		free(name);
+	return ret;
 }
 
 void function_name_cut(char *name, size_t max)

@@ -41,9 +41,16 @@ char *function_name_short(const char *symbol);
 /*
  * Returns the short form of a symbol, to be freed, with all template arguments written as "<...>",
  * so that it is the same for all instances of a function template. Returns NULL if the symbol has
- * no template arguments or is that of a lambda, or if out of memory.
+ * no template arguments, or if out of memory. The name of a lambda is that of its function.
  */
 char *function_name_template(const char *symbol);
+
+/*
+ * Like function_name_template(), but the text for a lambda differs from that for other lambdas of
+ * its function. Meant for comparisons: the text is the same for all instances of a function
+ * template, of a lambda in a function template, or of a lambda with parameters of type auto.
+ */
+char *function_name_instances(const char *symbol);
 
 /*
  * Cuts a name to at most `max` bytes, which must be at least 8. Replaces the middle of the name

@@ -61,8 +61,8 @@ static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
 
 	if (!a->file || !b->file || strcmp(a->file, b->file))
 		return false;
-	left = function_name_template(a->symbol);
-	right = left ? function_name_template(b->symbol) : NULL;
+	left = function_name_instances(a->symbol);
+	right = left ? function_name_instances(b->symbol) : NULL;
 	return right && !strcmp(left, right);
 }
 

@@ -546,12 +546,12 @@ static void template_names(void **state)
 		{"std::vector<int> create<int>(int)", "create<...>"},
 		{"a::operator<< <x>(x)", "a::operator<< <...>"},
 		{"f<>::g<i>", "f<...>::g<...>"},
+		{"handle<int>(int)::{lambda()#2}::operator()() const", "handle<...>"},
 		/* These are no instances of a template. */
 		{"put(std::vector<int>, int)", NULL},
 		{"std::vector<int> put(int)", NULL},
 		{"a::operator<", NULL},
 		{"<app::Cache as app::Store>::put", NULL},
-		{"handle<int>(int)::{lambda()#2}::operator()() const", NULL},
 		{"py::f<int>:/srv/a.py", NULL},
 		{"plain", NULL},
 	};
@@ -565,6 +565,40 @@ static void template_names(void **state)
 			assert_null(name);
 		free(name);
 	}
+}
+
+/* Two functions are instances of one template or lambda if their texts are equal. */
+static void names_of_instances(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		bool are_instances;
+	} pairs[] = {
+		{"put<1>()", "put<std::map<int, long>>()", true},
+		{"put<1>()", "take<1>()", false},
+		{"auto M<1>::f(int)::{lambda(auto:1 const&)#1}::operator()<A>(A const&) const",
+		 "auto M<22>::f(X<int>)::{lambda(auto:1 const&)#1}::operator()<B>(B const&) const",
+		 true},
+		{"M<1>::f()::{lambda()#1}::operator()() const",
+		 "M<2>::f()::{lambda(int (*)())#1}::operator()(int (*)()) const", true},
+		{"M<1>::f()::{lambda()#1}::operator()() const",
+		 "M<1>::f()::{lambda()#2}::operator()() const", false},
+		{"M<1>::f()::{lambda()#1}::operator()() const", "M<1>::f()", false},
+		{"auto f()::{lambda(auto:1)#1}::operator()<int>(int) const",
+		 "auto f()::{lambda(auto:1)#1}::operator()<char>(char) const", true},
+	};
+
+	for (size_t i = 0; i < LENGTH(pairs); i++) {
+		char *a = function_name_instances(pairs[i].a);
+		char *b = function_name_instances(pairs[i].b);
+
+		assert_non_null(a);
+		assert_non_null(b);
+		assert_int_equal(!strcmp(a, b), pairs[i].are_instances);
+		free(a);
+		free(b);
+	}
+	assert_null(function_name_instances("f(int)::{lambda()#1}::operator()() const"));
 }
 
 static void cut_names(void **state)
@@ -598,9 +632,10 @@ static void script_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrappers),         cmocka_unit_test(culprits),
-		cmocka_unit_test(short_names),      cmocka_unit_test(cut_names),
-		cmocka_unit_test(script_functions), cmocka_unit_test(template_names),
+		cmocka_unit_test(wrappers),           cmocka_unit_test(culprits),
+		cmocka_unit_test(short_names),        cmocka_unit_test(cut_names),
+		cmocka_unit_test(script_functions),   cmocka_unit_test(template_names),
+		cmocka_unit_test(names_of_instances),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hashes functions, so that many functions can be compared quickly. */
+#ifndef REPORT_FUNCTION_HASH_H
+#define REPORT_FUNCTION_HASH_H
+
+#include "symbolizer/symbolizer.h"
+
+/* Returns a hash of a text; `hash` is that of the texts before it. `text` may be NULL. */
+uint64_t text_hash(uint64_t hash, const char *text);
+
+/*
+ * Returns a hash of a function with a name. All instances of a template have the same hash, if
+ * their source is known.
+ */
+uint64_t function_hash(const struct sym_frame *frame, const char *module);
+
+#endif
