@@ -47,6 +47,17 @@ static void begin_objects(struct metrics_text *text, const struct report_site *s
 	metrics_label(text, "objects", shown->objects->words);
 }
 
+/* Begins the row of a chunk pool whose function is not known. */
+static void begin_pool(struct metrics_text *text, const struct report_site *shown)
+{
+	metrics_begin(text);
+	metrics_label_of(text, "site", "%016" PRIx64, shown->site->id);
+	metrics_label(text, "space", "user");
+	metrics_label_process(text, shown->site->process);
+	metrics_label(text, "function", "[unknown]");
+	metrics_label(text, "module", shown->locations[shown->blamed.frame]->module);
+}
+
 static void write_suspects(struct metrics_text *text, const struct report *report)
 {
 	metrics_family(text, &suspect_growth);
@@ -55,6 +66,8 @@ static void write_suspects(struct metrics_text *text, const struct report *repor
 
 		if (suspect->site->objects)
 			begin_objects(text, suspect->site);
+		else if (suspect->site->chunks.function == POOL_UNKNOWN)
+			begin_pool(text, suspect->site);
 		else
 			metrics_begin_site(text, suspect->site, suspect->has_instances);
 		metrics_double(text, suspect->bytes_per_s);

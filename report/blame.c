@@ -333,7 +333,7 @@ void blame(const struct options *opts, struct report_site *shown)
 		if (!shown->objects)
 			shown->objects = objects_of(opts, shown);
 	}
-	if (shown->chunks.bytes)
+	if (shown->chunks.bytes && shown->chunks.function == POOL_AT_FRAME)
 		blame_chunk_pool(shown);
 	else if (shown->in_pool && !is_in_script(shown))
 		blame_within(opts, shown);

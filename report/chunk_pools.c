@@ -6,7 +6,6 @@
 #include "report/chunk_pools.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -15,65 +14,26 @@
 #include "report/shared_frames.h"
 #include "report/wrapper_names.h"
 
-/* Minimum size of a chunk, in bytes. Smaller blocks count as single objects. */
-#define LEAST_CHUNK 1024
-
-/*
- * Minimum fraction of the chunks, in bytes, that have the usual size. Chunks for large requests may
- * differ in size.
- */
-#define LEAST_USUAL 0.75
-
-/*
- * LEAST_CALLERS: minimum number of callers of a pool's function. MOST_OF_ONE: maximum fraction of
- * the pool's bytes, and of its gain, that is due to one caller. These limits exclude constructors,
- * which have few callers, or one caller with most of the bytes.
- */
+/* Minimum number of callers of a pool's function. Excludes constructors, which have few callers. */
 #define LEAST_CALLERS 8
-#define MOST_OF_ONE 0.3
 
 /* Maximum number of frames from the allocator to the function of a pool. */
 #define MOST_FRAMES 4
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
-/*
- * Sums over the callers of a function: bytes of its chunks, and bytes gained in the later part of
- * tracing.
- */
-struct use {
-	size_t callers;
-	double usual; /* bytes in chunks of the usual size */
-	double bytes, most_bytes;
-	double gained, most_gained;
-};
-
 static uint64_t size_of(const struct site *site)
 {
-	return site->count && site->bytes % site->count == 0 ? site->bytes / site->count : 0;
+	return chunk_size(site->bytes, site->count);
 }
 
-/*
- * If more than half of the bytes are in blocks of one size, returns this size (algorithm of Boyer
- * and Moore); otherwise, returns an arbitrary size.
- */
 static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 {
-	uint64_t size = 0, lead = 0;
+	struct size_vote vote = {0};
 
-	for (size_t i = 0; i < cnt; i++) {
-		const struct site *site = sites[i]->site;
-
-		if (size_of(site) == size) {
-			lead += site->bytes;
-		} else if (lead >= site->bytes) {
-			lead -= site->bytes;
-		} else {
-			size = size_of(site);
-			lead = site->bytes - lead;
-		}
-	}
-	return size;
+	for (size_t i = 0; i < cnt; i++)
+		size_vote_add(&vote, size_of(sites[i]->site), sites[i]->site->bytes);
+	return vote.size;
 }
 
 /*
@@ -81,7 +41,7 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
  * Sites whose stacks end at the function count as sites of one caller.
  */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
-		       const struct candidate *const *sites, size_t cnt, struct use *use)
+		       const struct candidate *const *sites, size_t cnt, struct chunk_use *use)
 {
 	double bytes = 0, gained = 0;
 
@@ -94,11 +54,7 @@ static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk
 		if (sites[i]->growth.history)
 			gained += callers_gain(callers, sum, sites[i]->growth.history);
 	}
-	use->callers++;
-	use->bytes += bytes;
-	use->gained += gained;
-	use->most_bytes = fmax(use->most_bytes, bytes);
-	use->most_gained = fmax(use->most_gained, gained);
+	chunk_use_add(use, bytes, gained);
 }
 
 /*
@@ -110,7 +66,7 @@ static bool is_chunk_pool(const struct callers *callers, const struct candidate 
 {
 	size_t sum = callers_find(callers, sites[0]->site, frame_cnt - 1);
 	uint64_t chunk_bytes = usual_size(sites, cnt);
-	struct use use = {0};
+	struct chunk_use use = {0};
 
 	if (sum == SIZE_MAX || !callers->growth[sum].history || chunk_bytes < LEAST_CHUNK)
 		return false;
@@ -118,10 +74,8 @@ static bool is_chunk_pool(const struct callers *callers, const struct candidate 
 		end = shared_frames_end(sites, first, cnt, frame_cnt + 1);
 		add_caller(callers, sum, chunk_bytes, sites + first, end - first, &use);
 	}
-	*ret = (struct chunks){chunk_bytes, use.callers};
-	return use.callers >= LEAST_CALLERS && use.usual >= LEAST_USUAL * use.bytes &&
-	       use.gained > 0 && use.most_gained <= MOST_OF_ONE * use.gained &&
-	       use.most_bytes <= MOST_OF_ONE * use.bytes;
+	*ret = (struct chunks){chunk_bytes, use.callers, POOL_AT_FRAME};
+	return chunk_use_is_pool(&use, LEAST_CALLERS);
 }
 
 static int find(const struct callers *callers, const struct candidate *const *sites, size_t cnt,

@@ -14,6 +14,7 @@
 #include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/held_by.h"
+#include "report/joined_paths.h"
 #include "report/keepers.h"
 #include "report/kernel_paths.h"
 #include "report/largest.h"
@@ -110,6 +111,8 @@ static void show(const struct shown *shown, struct report_site *sites,
 			.blamed_from = candidates[i].blamed_from,
 			.path_cnt = candidates[i].path_cnt,
 			.common_callers = candidates[i].common_callers,
+			.chunks = candidates[i].chunks,
+			.has_instances = candidates[i].has_instances,
 		};
 		set_chunks(&shown->chunk_pools, &sites[i]);
 	}
@@ -599,6 +602,9 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 	if (sums->callers)
 		err = blame_sums(opts, sums->callers, &shown->funnels, &shown->chunk_pools, symbols,
 				 deadline_ns, judged, &cnt);
+	if (!err && sums->callers && symbols)
+		err = joined_paths_init(opts, sums->callers, &shown->funnels, &shown->chunk_pools,
+					symbols, deadline_ns, judged, &cnt, &report->joined);
 	if (!err)
 		err = choose_paths(judged, cnt, report, shown);
 	if (err)
@@ -916,5 +922,6 @@ void report_deinit(struct report *report)
 		held_by_deinit(&report->sites[i]);
 	free(report->sites);
 	free(report->location_store);
+	joined_paths_deinit(&report->joined);
 	memset(report, 0, sizeof(*report));
 }

@@ -9,6 +9,7 @@
 #include "options/options.h"
 #include "report/ended.h"
 #include "report/footprint.h"
+#include "report/joined_paths.h"
 #include "report/processes_rss.h"
 #include "report/ranking.h"
 #include "report/report_site.h"
@@ -24,8 +25,8 @@ struct pools;
 struct source_lines;
 
 /*
- * Maximum number of stacks whose frames are named to find suspects. Also the maximum for stacks
- * with lost blocks.
+ * Maximum number of growing paths that are suspects, after paths have been joined. Also the maximum
+ * number of stacks with lost blocks.
  */
 #define REPORT_PATHS_MAX 256
 
@@ -198,6 +199,7 @@ struct report {
 	struct ranking_past watched;
 	/* array that the `locations` of all sites point into */
 	const struct sym_location **location_store;
+	struct joined_paths joined; /* histories of `paths` that stand for several paths */
 };
 
 /*

@@ -53,7 +53,8 @@ struct report_site {
 	bool in_pool;
 	enum common_callers common_callers;
 	bool is_excluded;         /* true if the site grows, but must not become a suspect */
-	struct chunks chunks;     /* chunks, if the function at `blamed_from` has a chunk pool */
+	struct chunks chunks;     /* chunks, if a chunk pool took the memory */
+	bool has_instances;       /* true if the blamed functions are instances of one template */
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called to allocate */
 	bool has_through;

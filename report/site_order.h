@@ -4,6 +4,7 @@
 #define REPORT_SITE_ORDER_H
 
 #include "options/options.h"
+#include "report/chunks.h"
 #include "report/ranking.h"
 
 /*
@@ -22,6 +23,12 @@ struct candidate {
 	size_t path_cnt;    /* number of sites that the candidate stands for; 0 for a single site */
 	size_t blamed_from; /* frames with a lower index are not blamed */
 	enum common_callers common_callers;
+	/*
+	 * If joined_paths_init() found that a chunk pool took the memory, the chunks; otherwise all
+	 * 0.
+	 */
+	struct chunks chunks;
+	bool has_instances; /* true if the functions blamed for its sites are instances */
 };
 
 /* Sorts the sites that hold blocks. `growth` has an entry for each site. Returns 0 or -ENOMEM. */

@@ -122,7 +122,8 @@ static bool have_one_program(const struct process *a, const struct process *b)
 /*
  * True if two paths belong to the same suspect: they have the same program and blamed function. If
  * the memory of one is runtime objects, they must instead have the same process and kind of
- * objects. With --by thread, they must have the same thread.
+ * objects; if the function of a chunk pool is not known, the same process and size of chunks. With
+ * --by thread, they must have the same thread.
  */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
@@ -132,6 +133,9 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 		return false;
 	if (a->objects || b->objects)
 		return a->objects == b->objects && left == right;
+	if (a->chunks.function == POOL_UNKNOWN || b->chunks.function == POOL_UNKNOWN)
+		return a->chunks.function == b->chunks.function &&
+		       a->chunks.bytes == b->chunks.bytes && left == right;
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
@@ -167,6 +171,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 		suspect->has_instances = true;
 		suspect->has_other_callers |= callers_differ(path, suspect->site);
 	}
+	suspect->has_instances |= path->has_instances;
 	if (!suspect->site || (!is_companion && weight_of(path) > weight_of(suspect->site)))
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;

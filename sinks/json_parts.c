@@ -131,7 +131,7 @@ static void write_index(struct json_writer *json, const char *key, const struct 
 
 void json_write_blamed(struct json_writer *json, const struct report_site *shown)
 {
-	if (shown->site->frame_cnt)
+	if (shown->site->frame_cnt && shown->chunks.function != POOL_UNKNOWN)
 		write_index(json, "culprit", shown, &shown->blamed);
 	else
 		json_null(json, "culprit");

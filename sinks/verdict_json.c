@@ -86,7 +86,9 @@ static void write_place(struct json_writer *json, const struct text_part *part,
 	const struct sym_location *location =
 		site->site->frame_cnt ? site->locations[site->blamed.frame] : NULL;
 	const struct sym_frame *frame =
-		location && location->frame_cnt ? &location->frames[site->blamed.function] : NULL;
+		location && location->frame_cnt && site->chunks.function != POOL_UNKNOWN
+			? &location->frames[site->blamed.function]
+			: NULL;
 
 	write_function(json, frame && sym_is_known(frame->symbol) ? frame->symbol : NULL,
 		       part->short_names);

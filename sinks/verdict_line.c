@@ -203,6 +203,8 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 
 	if (shown->objects) {
 		fputs(shown->objects->words, out);
+	} else if (shown->chunks.function == POOL_UNKNOWN) {
+		fputs("a pool", out);
 	} else if (site->frame_cnt) {
 		write_function(&row, shown->locations[shown->blamed.frame], shown->blamed.function);
 		if (shown->has_through) {
@@ -347,11 +349,20 @@ static void write_descriptor_rate(FILE *out, double per_s)
 	fprintf(out, " grows by %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
 }
 
-static void write_chunks(FILE *out, const struct chunks *chunks)
+/* Writes the size of a pool's chunks and, if the pool's function is not known, one of its callers.
+ */
+static void write_chunks(FILE *out, const struct report_site *shown, size_t name_max)
 {
+	struct row row = {.out = out, .name_max = name_max};
+
 	fputs(" (chunks of ", out);
-	write_amount(out, (double)chunks->bytes);
-	fprintf(out, " from %zu callers)", chunks->callers);
+	write_amount(out, (double)shown->chunks.bytes);
+	fprintf(out, " from %zu callers", shown->chunks.callers);
+	if (shown->chunks.function == POOL_UNKNOWN) {
+		fputs(", such as ", out);
+		write_function(&row, shown->locations[shown->blamed.frame], shown->blamed.function);
+	}
+	fputc(')', out);
 }
 
 static void write_line(FILE *out, const struct text_part *part, const struct verdict_line *verdict,
@@ -360,11 +371,13 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 	const struct suspect *suspect = verdict->what;
 	const struct trend *trend = &suspect->site->history->trend;
 	bool is_part = verdict_is_part(part->report, suspect);
+	bool has_filler =
+		suspect->site->chunks.bytes && suspect->site->chunks.function != POOL_UNKNOWN;
 
-	if (suspect->site->chunks.bytes)
+	if (has_filler)
 		fputs("the pool that ", out);
 	write_owner(out, part, suspect, detail);
-	if (suspect->site->chunks.bytes)
+	if (has_filler)
 		fputs(" fills", out);
 	if (text_is_of_descriptors(part))
 		write_descriptor_rate(out, suspect->bytes_per_s);
@@ -374,7 +387,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		fprintf(out, ", %s", manner_of(trend->tendency));
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
 	if (suspect->site->chunks.bytes)
-		write_chunks(out, &suspect->site->chunks);
+		write_chunks(out, suspect->site, detail->name_max);
 	else if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
 	if (suspect->site->objects && suspect->holder) {

@@ -311,8 +311,9 @@ static void cgroups(void **state)
 }
 
 /*
- * Tests suspects, one of which consists of a language runtime's objects, and growing Python classes
- * and containers, two of which have the same name.
+ * Tests suspects, one of which consists of a language runtime's objects, and one of which is a pool
+ * of an unknown function; also growing Python classes and containers, two of which have the same
+ * name.
  */
 static void verdicts(void **state)
 {
@@ -333,7 +334,8 @@ static void verdicts(void **state)
 		.container_cnt = 2};
 	const uint64_t frames[] = {1};
 	const struct site sites[] = {{.id = 1, .process = &leak, .frames = frames, .frame_cnt = 1},
-				     {.id = 2, .process = &leak, .frames = frames, .frame_cnt = 1}};
+				     {.id = 2, .process = &leak, .frames = frames, .frame_cnt = 1},
+				     {.id = 3, .process = &leak, .frames = frames, .frame_cnt = 1}};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown[] = {
 		{.site = &sites[0], .history = &history, .locations = locations},
@@ -341,12 +343,19 @@ static void verdicts(void **state)
 		 .history = &history,
 		 .locations = locations,
 		 .objects = &objects,
-		 .in_pool = true}};
+		 .in_pool = true},
+		{.site = &sites[2],
+		 .history = &history,
+		 .locations = locations,
+		 .common_callers = CALLERS_NONE,
+		 .chunks = {32768, 6, POOL_UNKNOWN}}};
 	struct suspect suspects[] = {
 		{.site = &shown[0], .path_cnt = 90, .has_instances = true, .bytes_per_s = 2048},
-		{.site = &shown[1], .path_cnt = 1, .bytes_per_s = 1024}};
+		{.site = &shown[1], .path_cnt = 1, .bytes_per_s = 1024},
+		{.site = &shown[2], .path_cnt = 6, .bytes_per_s = 512}};
 	const struct snapshot snap = {.python = &python};
-	const struct report report = {.snapshot = &snap, .suspects = suspects, .suspect_cnt = 2};
+	const struct report report = {
+		.snapshot = &snap, .suspects = suspects, .suspect_cnt = LENGTH(suspects)};
 	const struct metrics metrics = {.report = &report, .own = &own};
 
 	check("metrics-verdict", &metrics);

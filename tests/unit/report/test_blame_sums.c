@@ -38,6 +38,7 @@ enum {
 	OPENDIR,
 	RULES = 100,
 	HANDLERS = 200,
+	LAMBDAS = 300,
 	LEAVES = 1000,
 	INNER = 2000,
 	OUTER = 9000,
@@ -47,6 +48,9 @@ enum {
 #define RULE_CNT 10
 /* Functions from address HANDLERS on */
 #define HANDLER_CNT 48
+/* Calls from address LAMBDAS on: LAMBDA_CALLS in each of HANDLER_CNT instances of a lambda */
+#define LAMBDA_CALLS 6
+#define LAMBDA_CNT (HANDLER_CNT * LAMBDA_CALLS)
 
 static struct process process = {1, 1, "app", NULL};
 
@@ -84,8 +88,10 @@ static const struct sym_location fixed[] = {
 
 #define FIXED_CNT (sizeof(fixed) / sizeof(fixed[0]))
 
-static struct sym_location locations[FIXED_CNT + HANDLER_CNT];
-static struct sym_frame handlers[HANDLER_CNT];
+static struct sym_location locations[FIXED_CNT + HANDLER_CNT + LAMBDA_CNT];
+/* For each handler, the function get(), which may be inlined into the handler, and the handler */
+static struct sym_frame handlers[HANDLER_CNT][2];
+static struct sym_frame lambdas[HANDLER_CNT];
 
 /*
  * Names the handlers. are_instances: as instances of one template. file: their source file, or
@@ -98,8 +104,38 @@ static void name_handlers(bool are_instances, const char *file)
 	for (size_t i = 0; i < HANDLER_CNT; i++) {
 		snprintf(names[i], sizeof(names[i]), are_instances ? "handler<%zu>" : "handler_%zu",
 			 i);
-		handlers[i] = (struct sym_frame){.symbol = names[i], .file = file};
+		handlers[i][0] = (struct sym_frame){.symbol = "get", .file = file};
+		handlers[i][1] = (struct sym_frame){.symbol = names[i], .file = file};
 	}
+}
+
+/* Sets whether get() is inlined into the handlers. */
+static void inline_get(bool is_inlined)
+{
+	for (size_t i = 0; i < HANDLER_CNT; i++) {
+		locations[FIXED_CNT + i].frames = &handlers[i][!is_inlined];
+		locations[FIXED_CNT + i].frame_cnt = 1 + is_inlined;
+	}
+}
+
+static void name_lambdas(void)
+{
+	static char names[HANDLER_CNT][96];
+
+	for (size_t i = 0; i < HANDLER_CNT; i++) {
+		snprintf(names[i], sizeof(names[i]),
+			 "auto Module<%zu>::subscribe()::{lambda(auto:1 const&)#1}::"
+			 "operator()<Event>(Event const&) const",
+			 i);
+		lambdas[i] = (struct sym_frame){.symbol = names[i], .file = "bus.cpp"};
+	}
+	for (size_t i = 0; i < LAMBDA_CNT; i++)
+		locations[FIXED_CNT + HANDLER_CNT + i] = (struct sym_location){
+			.addr = LAMBDAS + i,
+			.module = "/srv/app",
+			.frame_cnt = 1,
+			.frames = &lambdas[i / LAMBDA_CALLS],
+		};
 }
 
 static int name_functions(void **state)
@@ -110,9 +146,9 @@ static int name_functions(void **state)
 		locations[FIXED_CNT + i] = (struct sym_location){
 			.addr = HANDLERS + i,
 			.module = "/srv/app",
-			.frame_cnt = 1,
-			.frames = &handlers[i],
 		};
+	inline_get(false);
+	name_lambdas();
 	return 0;
 }
 
@@ -122,8 +158,9 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report that has the site */
 	size_t cnt;
 	bool has_several_leaks;
-	bool are_instances; /* true if the blamed functions are instances of a template */
-	bool is_called;     /* true if common_callers is to be checked */
+	bool are_instances;      /* true if the blamed functions are instances of a template */
+	enum pool_function pool; /* expected value */
+	bool is_called;          /* true if common_callers is to be checked */
 	enum common_callers common_callers;
 };
 
@@ -196,7 +233,8 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 		const struct report_site *shown = report.suspects[0].site;
 
 		blamed = shown->locations[shown->blamed.frame];
-		assert_string_equal(blamed->frames[0].symbol, function);
+		assert_string_equal(blamed->frames[shown->blamed.function].symbol, function);
+		assert_int_equal(shown->chunks.function, made->pool);
 		assert_int_equal(report.suspects[0].has_instances, made->are_instances);
 		assert_int_equal(shown->chunks.callers, pool_callers);
 		if (made->is_called)
@@ -467,6 +505,92 @@ static void leak_of_one_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(CHUNK));
 }
 
+/*
+ * Adds blocks of one size that POOL_CALLERS handlers allocate in turn. The handlers share no frame
+ * but main().
+ */
+#define POOL_CALLERS 6
+
+static void add_handlers(struct made *made, size_t callers, uint64_t size)
+{
+	for (size_t i = 0; i < REPORTS * POOL_CALLERS; i++)
+		add(made, 1 + i / POOL_CALLERS, 1, size, HANDLERS + i % callers, MAIN, MAIN);
+}
+
+#define POOL_PATHS ((size_t)(REPORTS * 0.6 + 1) * POOL_CALLERS)
+#define POOL_RATE(size) ((size)*POOL_CALLERS * 1e9 / INTERVAL_NS)
+
+/*
+ * The function of a chunk pool is inlined into all its callers: it is blamed, not the caller that
+ * grows most.
+ */
+static void inlined_pool(void **state)
+{
+	struct made made = {
+		.pool = POOL_INLINED, .is_called = true, .common_callers = CALLERS_NONE};
+
+	name_handlers(false, "pool.c");
+	inline_get(true);
+	add_handlers(&made, POOL_CALLERS, CHUNK);
+	check_pool(&made, REPORTS, "get", POOL_PATHS, POOL_CALLERS, POOL_RATE(CHUNK));
+	inline_get(false);
+	name_handlers(false, NULL);
+}
+
+/* An inlined function has too few callers for a pool, or its blocks are small. */
+static void inlined_function(void **state)
+{
+	static struct made few = {.is_called = true, .common_callers = CALLERS_NONE}, small;
+
+	small.is_called = true;
+	small.common_callers = CALLERS_NONE;
+	name_handlers(false, "pool.c");
+	inline_get(true);
+	add_handlers(&few, 3, CHUNK);
+	check(&few, REPORTS, "get", POOL_PATHS, POOL_RATE(CHUNK));
+	add_handlers(&small, POOL_CALLERS, 100);
+	check(&small, REPORTS, "get", POOL_PATHS, POOL_RATE(100));
+	inline_get(false);
+	name_handlers(false, NULL);
+}
+
+/*
+ * Without debug information, functions that take chunks of one size are callers of one pool. They
+ * are not if their source shows that no function is inlined there, or if their blocks differ.
+ */
+static void unknown_pool(void **state)
+{
+	static struct made made = {.pool = POOL_UNKNOWN}, known = {.has_several_leaks = true},
+			   varied = {.has_several_leaks = true};
+
+	add_handlers(&made, POOL_CALLERS, CHUNK);
+	check_pool(&made, REPORTS, "handler_0", POOL_PATHS, POOL_CALLERS, POOL_RATE(CHUNK));
+	add_handlers(&varied, POOL_CALLERS, CHUNK);
+	for (size_t i = 0; i < varied.cnt; i++)
+		varied.sites[i].bytes += 8 * (i % POOL_CALLERS);
+	check(&varied, REPORTS, "", 0, 0);
+	name_handlers(false, "pool.c");
+	add_handlers(&known, POOL_CALLERS, CHUNK);
+	check(&known, REPORTS, "", 0, 0);
+	name_handlers(false, NULL);
+}
+
+/*
+ * Instances of a lambda leak through more calls than a report has paths: they are one suspect with
+ * the whole rate.
+ */
+static void lambda(void **state)
+{
+	struct made made = {.are_instances = true};
+
+	_Static_assert(LAMBDA_CNT > REPORT_PATHS_MAX, "the limit on paths must not matter");
+	for (uint64_t at = 6; at <= REPORTS; at += 3)
+		for (size_t i = 0; i < LAMBDA_CNT; i++)
+			add(&made, at, 1, 100, LAMBDAS + i, MAIN, MAIN);
+	check(&made, REPORTS, lambdas[0].symbol, 5UL * LAMBDA_CNT,
+	      100 * LAMBDA_CNT / 3.0 * 1e9 / INTERVAL_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +601,10 @@ int main(void)
 		cmocka_unit_test(instances),      cmocka_unit_test(callers_of_a_leak),
 		cmocka_unit_test(chunk_pool),     cmocka_unit_test(chunk_pool_with_large_requests),
 		cmocka_unit_test(no_chunk_pool),  cmocka_unit_test(leak_of_one_caller),
+		cmocka_unit_test(inlined_pool),   cmocka_unit_test(inlined_function),
+		cmocka_unit_test(unknown_pool),
+
+		cmocka_unit_test(lambda),
 	};
 
 	return cmocka_run_group_tests(tests, name_functions, NULL);

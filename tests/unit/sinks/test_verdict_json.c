@@ -296,6 +296,26 @@ static void evidence(void **state)
 				     "\"lost_for_ns\":8,\"paths\":3}}"));
 }
 
+/* If the function of a chunk pool is not known, its caller is not blamed. */
+static void unknown_pool(void **state)
+{
+	static struct findings all;
+	const struct snapshot snap = {0};
+	const struct report report = {
+		.snapshot = &snap, .suspects = all.suspects, .suspect_cnt = 1};
+	cleanup_free char *known = NULL, *unknown = NULL;
+
+	(void)state;
+	fill(&all, "on_read", NULL);
+	all.shown[0].chunks = (struct chunks){32768, 6, POOL_INLINED};
+	known = line_of(&report);
+	assert_non_null(strstr(known, "\"function\":\"on_read\""));
+	all.shown[0].chunks.function = POOL_UNKNOWN;
+	unknown = line_of(&report);
+	assert_non_null(strstr(unknown, "\"function\":null"));
+	assert_non_null(strstr(unknown, "such as on_read"));
+}
+
 /* With many findings and long names, the line is at most 3 KiB long. */
 static void short_line(void **state)
 {
@@ -335,10 +355,10 @@ static void short_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(longer_runs), cmocka_unit_test(targets),
-		cmocka_unit_test(untraced),    cmocka_unit_test(no_leak),
-		cmocka_unit_test(suspects),    cmocka_unit_test(evidence),
-		cmocka_unit_test(short_line),
+		cmocka_unit_test(longer_runs),  cmocka_unit_test(targets),
+		cmocka_unit_test(untraced),     cmocka_unit_test(no_leak),
+		cmocka_unit_test(suspects),     cmocka_unit_test(evidence),
+		cmocka_unit_test(unknown_pool), cmocka_unit_test(short_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,11 +190,22 @@ static void chunk_pool(void **state)
 					   .caller = "parse",
 					   .file = "/home/me/arena.c",
 					   .path_cnt = 40};
-	cleanup_free char *line = line_of(&arena, (struct chunks){65536, 40});
+	cleanup_free char *line = line_of(&arena, (struct chunks){65536, 40, POOL_AT_FRAME});
 
 	assert_string_equal(strchr(line, ' ') + 1,
 			    "the pool that arena_alloc me/arena.c:11 fills grows 23.4 KiB/s for "
 			    "60 s (chunks of 64.0 KiB from 40 callers)\n");
+}
+
+/* If the function that fills a pool is not known, one of its callers is named as such. */
+static void unknown_pool(void **state)
+{
+	static const struct names caller = {.function = "on_read", .caller = "run", .path_cnt = 6};
+	cleanup_free char *line = line_of(&caller, (struct chunks){32768, 6, POOL_UNKNOWN});
+
+	assert_string_equal(strchr(line, ' ') + 1,
+			    "a pool grows 23.4 KiB/s, steadily for 60 s (chunks of 32.0 KiB from 6 "
+			    "callers, such as on_read)\n");
 }
 
 /*
@@ -939,6 +950,7 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(callers),
 		cmocka_unit_test(chunk_pool),
+		cmocka_unit_test(unknown_pool),
 		cmocka_unit_test(part_of_a_pool),
 		cmocka_unit_test(lineless_advice),
 		cmocka_unit_test(settling),

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Adds up the points of histories. The histories may have different points, as sites appear at
+ * different times: the sum has the points of the history that begins first.
+ */
+#include "report/history_join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct site_history *first_of(const struct site_history *const *parts, size_t cnt)
+{
+	const struct site_history *ret = parts[0];
+
+	for (size_t i = 1; i < cnt; i++)
+		if (parts[i]->point_cnt &&
+		    (!ret->point_cnt || parts[i]->points[0].elapsed_ns < ret->points[0].elapsed_ns))
+			ret = parts[i];
+	return ret;
+}
+
+static void add_point(struct history_point *sum, const struct history_point *point)
+{
+	sum->bytes += point->bytes;
+	sum->count += point->count;
+	for (size_t i = 0; i <= SPAN_CNT; i++) {
+		sum->held_bytes[i] += point->held_bytes[i];
+		sum->held[i] += point->held[i];
+		sum->freed[i] += point->freed[i];
+	}
+}
+
+/* Adds to each point of a sum the state that the part had at that time. */
+static void add_part(struct site_history *sum, const struct site_history *part)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < sum->point_cnt; i++) {
+		while (at < part->point_cnt &&
+		       part->points[at].elapsed_ns <= sum->points[i].elapsed_ns)
+			at++;
+		if (at)
+			add_point(&sum->points[i], &part->points[at - 1]);
+	}
+}
+
+int history_join(const struct site_history *const *parts, size_t cnt, struct site_history *ret)
+{
+	const struct site_history *first = first_of(parts, cnt);
+	struct site_history sum = {.id = first->id, .point_cnt = first->point_cnt};
+
+	sum.point_cap = sum.point_cnt + 1;
+	sum.points = calloc(sum.point_cap, sizeof(*sum.points));
+	if (!sum.points)
+		return -ENOMEM;
+	memcpy(sum.points, first->points, sum.point_cnt * sizeof(*sum.points));
+	for (size_t i = 0; i < cnt; i++) {
+		sum.seen += parts[i]->seen;
+		for (size_t j = 0; j < AGE_CLASS_CNT; j++)
+			sum.freed[j] += parts[i]->freed[j];
+		if (parts[i] != first)
+			add_part(&sum, parts[i]);
+	}
+	trend_of(&sum, &sum.trend);
+	*ret = sum;
+	return 0;
+}
