@@ -7,6 +7,7 @@
 #include "report/blame_sums.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,15 @@
  * the sites that no inner call explains.
  */
 #define LEAST_OWN 0.5
+/*
+ * A caller is blamed instead of a call if at least LEAST_THROUGH of the call's gain comes through
+ * the caller, while the call's other sites have at least LEAST_OTHER of its blocks, at least
+ * LEAST_OTHER_BLOCKS, but gain per block at most a fraction of MOST_OTHER_GAIN of the whole call.
+ */
+#define LEAST_THROUGH 0.9
+#define LEAST_OTHER 0.05
+#define LEAST_OTHER_BLOCKS 8
+#define MOST_OTHER_GAIN 0.25
 /*
  * The growth of a call is spread over many functions if at least SPREAD_FUNCTIONS inner functions
  * together are blamed for most of it, and no single function is blamed for more than SPREAD_MOST of
@@ -44,6 +54,9 @@ struct call {
 	double gained;
 	double own;      /* gain of the sites that no inner call explains */
 	double assigned; /* gain of the sites that are assigned to the call */
+	bool has_keeper; /* true if functions further out keep the memory of the assigned sites */
+	bool stays;      /* true if these functions are not to blame */
+	double kept;     /* gain of the sites for which the call may be blamed instead */
 	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
 	size_t most; /* index of the assigned site whose memory grew most */
@@ -370,12 +383,16 @@ static void blame_at(struct blaming *blaming, size_t depth)
 
 /*
  * Contribution of one site to the growth of an outer call. `function`: hash of the function that is
- * blamed for the site.
+ * blamed for the site. `through`: hash of the outer call's function.
  */
 struct portion {
-	uint32_t outer;
-	uint64_t function;
+	uint32_t outer, inner;
+	uint64_t function, through;
 	double gained;
+	size_t site;
+	double inner_gained; /* like `gained`, but measured like the growth of the inner call */
+	double direct; /* equal to inner_gained if the outer call is the caller of the inner call */
+	uint64_t seen; /* blocks of the site ever seen */
 };
 
 static int by_outer_and_function(const void *left, const void *right)
@@ -419,6 +436,25 @@ static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 	return depth + 1;
 }
 
+static struct portion portion_of(const struct blaming *blaming, size_t site, uint32_t outer)
+{
+	const struct site_history *history = blaming->sites[site].growth.history;
+	uint32_t inner = blaming->assigned[site];
+	double gained = gain(blaming, site, inner);
+
+	return (struct portion){
+		.outer = outer,
+		.inner = inner,
+		.function = blaming->calls[inner - 1].function,
+		.through = blaming->calls[outer - 1].function,
+		.gained = gain(blaming, site, outer),
+		.site = site,
+		.inner_gained = gained,
+		.direct = caller_of(blaming, site, inner) == outer ? gained : 0,
+		.seen = history ? history->seen : 0,
+	};
+}
+
 /*
  * Lists what each site with a blamed call contributes to the growth of the calls further out on its
  * stack. If ret is NULL, only counts these contributions.
@@ -433,12 +469,7 @@ static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 
 		while (depth && (outer = next_outer(blaming, i, &depth))) {
 			if (ret)
-				ret[cnt] = (struct portion){
-					.outer = outer,
-					.function =
-						blaming->calls[blaming->assigned[i] - 1].function,
-					.gained = gain(blaming, i, outer),
-				};
+				ret[cnt] = portion_of(blaming, i, outer);
 			cnt++;
 		}
 	}
@@ -505,6 +536,145 @@ static void assign_spread(struct blaming *blaming, size_t site)
 			assign(blaming, site, outer);
 			return;
 		}
+}
+
+static int by_inner_and_through(const void *left, const void *right)
+{
+	const struct portion *a = left, *b = right;
+
+	return ORDER(a->inner, b->inner) ?: ORDER(a->through, b->through);
+}
+
+static int by_inner_through_and_site(const void *left, const void *right)
+{
+	const struct portion *a = left, *b = right;
+
+	return by_inner_and_through(a, b) ?: ORDER(a->site, b->site);
+}
+
+/*
+ * Adds up the portions of each pair of inner call and outer function. A function that is repeated
+ * on the stack of a site counts once. Returns the number of pairs.
+ */
+static size_t join_portions(struct portion *portions, size_t cnt)
+{
+	size_t joined = 0;
+
+	qsort(portions, cnt, sizeof(*portions), by_inner_through_and_site);
+	for (size_t i = 0; i < cnt; i++) {
+		struct portion *last = joined ? &portions[joined - 1] : NULL;
+
+		if (!last || by_inner_and_through(last, &portions[i])) {
+			portions[joined++] = portions[i];
+		} else if (last->site != portions[i].site) {
+			last->site = portions[i].site;
+			last->inner_gained += portions[i].inner_gained;
+			last->direct += portions[i].direct;
+			last->seen += portions[i].seen;
+		}
+	}
+	return joined;
+}
+
+/*
+ * True if the outer function is to blame, not the inner call: the growth comes through the outer
+ * function, and other callers also use the inner call, but keep nothing. The direct caller of the
+ * inner call need not be blamed, as reports name it as the caller.
+ */
+static bool is_kept_by_caller(const struct blaming *blaming, const struct portion *through)
+{
+	/* These sums of the inner call include sites that have no blocks now. */
+	double whole = blaming->calls[through->inner - 1].gained;
+	double seen = (double)blaming->callers->growth[through->inner - 1].history->seen;
+	double other_seen = seen - (double)through->seen;
+	double other = fmax(whole - through->inner_gained, 0);
+
+	return whole > 0 && through->inner_gained >= LEAST_THROUGH * whole &&
+	       2 * through->direct < whole && other_seen >= LEAST_OTHER_BLOCKS &&
+	       other_seen >= LEAST_OTHER * seen &&
+	       other / whole <= MOST_OTHER_GAIN * other_seen / seen;
+}
+
+/*
+ * Returns the innermost outer call on a site's stack whose function keeps the memory of the site's
+ * blamed call, as listed in `keepers`; 0 if there is none.
+ */
+static uint32_t keeper_of(const struct blaming *blaming, size_t site, const struct portion *keepers,
+			  size_t cnt)
+{
+	size_t depth = depth_behind_blamed(blaming, site);
+	struct portion wanted = {.inner = blaming->assigned[site]};
+	uint32_t outer;
+
+	while (depth && (outer = next_outer(blaming, site, &depth))) {
+		wanted.through = blaming->calls[outer - 1].function;
+		if (bsearch(&wanted, keepers, cnt, sizeof(*keepers), by_inner_and_through))
+			return outer;
+	}
+	return 0;
+}
+
+/* Moves the pairs of inner calls and keepers to the front. Returns their number. */
+static size_t choose_keepers(const struct blaming *blaming, struct portion *portions, size_t cnt)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (is_kept_by_caller(blaming, &portions[i]))
+			portions[kept++] = portions[i];
+	return kept;
+}
+
+/*
+ * Reassigns sites to their keepers. A call keeps its sites if a keeper has much more memory than
+ * that of the reassigned sites, which other functions are blamed for. If a call loses sites, the
+ * sites that have no keeper are not assigned any more.
+ */
+static void assign_keepers(struct blaming *blaming, const uint32_t *keeper)
+{
+	for (size_t i = 0; i < blaming->cnt; i++)
+		if (keeper[i])
+			blaming->calls[keeper[i] - 1].kept += gain(blaming, i, keeper[i]);
+	for (size_t i = 0; i < blaming->cnt; i++) {
+		const struct call *outer = keeper[i] ? &blaming->calls[keeper[i] - 1] : NULL;
+		struct call *inner = outer ? &blaming->calls[blaming->assigned[i] - 1] : NULL;
+
+		if (!outer)
+			continue;
+		inner->has_keeper = true;
+		inner->stays |= outer->kept < LEAST_OWN * outer->gained;
+	}
+	for (size_t i = 0; i < blaming->cnt; i++) {
+		const struct call *call =
+			blaming->assigned[i] ? &blaming->calls[blaming->assigned[i] - 1] : NULL;
+
+		if (!call || !call->has_keeper || call->stays)
+			continue;
+		blaming->assigned[i] = 0;
+		if (keeper[i])
+			assign(blaming, i, keeper[i]);
+	}
+}
+
+/*
+ * Blames outer functions that keep the memory, instead of the calls that allocate it for them and
+ * for others.
+ */
+static int blame_keepers(struct blaming *blaming)
+{
+	size_t cnt = portions_of(blaming, NULL);
+	cleanup_free struct portion *portions = calloc(cnt + 1, sizeof(*portions));
+	cleanup_free uint32_t *keeper = calloc(blaming->cnt + 1, sizeof(*keeper));
+
+	if (!portions || !keeper)
+		return -ENOMEM;
+	portions_of(blaming, portions);
+	cnt = join_portions(portions, cnt);
+	cnt = choose_keepers(blaming, portions, cnt);
+	for (size_t i = 0; cnt && i < blaming->cnt; i++)
+		keeper[i] = keeper_of(blaming, i, portions, cnt);
+	assign_keepers(blaming, keeper);
+	return 0;
 }
 
 static enum common_callers common_callers_of(const struct call *call)
@@ -575,8 +745,10 @@ int blame_sums(const struct options *opts, const struct callers *callers,
 		assign_chunk_pools(&blaming, pools);
 		for (size_t depth = 0; depth < CALLER_CALLS; depth++)
 			blame_at(&blaming, depth);
-		err = mark_spread(&blaming);
+		err = blame_keepers(&blaming);
 	}
+	if (!err)
+		err = mark_spread(&blaming);
 	if (!err) {
 		for (size_t i = 0; i < blaming.cnt; i++) {
 			assign_spread(&blaming, i);

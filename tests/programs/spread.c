@@ -3,6 +3,9 @@
  * spread: until a byte is read from stdin, audit() leaks blocks of eleven sizes, and lend()
  * allocates equal blocks but frees each of them a second later. Both are called through 4096
  * different call paths, one after another.
+ *
+ * spread kept: make() allocates the blocks, through the same call paths, for prepare(), which keeps
+ * its blocks, and for query(), which frees each of its blocks a second later.
  */
 #include <poll.h>
 
@@ -68,6 +71,34 @@ SIXTEEN(OUTER)
 #define OUTER_NAME(n) NAME(outer_, n)
 static level_fn *const outer[] = {SIXTEEN(OUTER_NAME)};
 
+static void *made;
+
+OWN_FRAME static void make(void)
+{
+	made = keep(malloc(56 + calls % SIZES * 8)); /* LEAK */
+}
+
+OWN_FRAME static void prepare(void)
+{
+	outer[calls / 256 % 16](make);
+	keep(made);
+}
+
+OWN_FRAME static void query(void)
+{
+	outer[calls / 256 % 16](make);
+	free(lent[calls % LENT]);
+	lent[calls % LENT] = keep(made);
+}
+
+static void tick_kept(void)
+{
+	for (int i = 0; i < PER_TICK; i++, calls++) {
+		prepare();
+		query();
+	}
+}
+
 static void tick(void)
 {
 	for (int i = 0; i < PER_TICK; i++, calls++) {
@@ -76,12 +107,12 @@ static void tick(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
 	ready();
 	while (poll(&input, 1, TICK_MS) == 0)
-		tick();
+		argc > 1 ? tick_kept() : tick();
 	return 0;
 }

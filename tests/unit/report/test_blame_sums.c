@@ -421,6 +421,36 @@ static void instances(void **state)
 	name_handlers(false, NULL);
 }
 
+/*
+ * A function is called on many paths below two others, and one of these keeps its blocks: that one
+ * is blamed. If both keep blocks, the function is.
+ */
+static void caller_keeps(void **state)
+{
+	for (size_t others = 0; others <= 1; others++) {
+		struct made made = {0};
+
+		for (size_t i = 0; i < 14; i++)
+			add(&made, 1, 50, 100, AUDIT, INNER + i, OTHER);
+		for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+			add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, INNER + i % 14,
+			    others && i % PER_REPORT < 4 ? OTHER : LEAK);
+		check(&made, REPORTS, others ? "audit" : "leak", LATER, RATE(100));
+	}
+}
+
+/* A function that keeps the blocks is named as the caller if it is the only one. */
+static void only_caller_keeps(void **state)
+{
+	struct made made = {.is_called = true, .common_callers = CALLERS_ONE};
+
+	for (size_t i = 0; i < 14; i++)
+		add(&made, 1, 50, 100, AUDIT, OTHER, OUTER + i);
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, LEAK, OUTER + i % 14);
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+}
+
 /* Callers of a leaking function grow as fast as it, but the function is blamed. */
 static void callers_of_a_leak(void **state)
 {
@@ -594,16 +624,25 @@ static void lambda(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_block_each), cmocka_unit_test(one_caller),
-		cmocka_unit_test(short_stack),    cmocka_unit_test(sizes_and_callers),
-		cmocka_unit_test(level),          cmocka_unit_test(wrapper),
-		cmocka_unit_test(shared_caller),  cmocka_unit_test(many_functions),
-		cmocka_unit_test(instances),      cmocka_unit_test(callers_of_a_leak),
-		cmocka_unit_test(chunk_pool),     cmocka_unit_test(chunk_pool_with_large_requests),
-		cmocka_unit_test(no_chunk_pool),  cmocka_unit_test(leak_of_one_caller),
-		cmocka_unit_test(inlined_pool),   cmocka_unit_test(inlined_function),
+		cmocka_unit_test(one_block_each),
+		cmocka_unit_test(one_caller),
+		cmocka_unit_test(short_stack),
+		cmocka_unit_test(sizes_and_callers),
+		cmocka_unit_test(level),
+		cmocka_unit_test(wrapper),
+		cmocka_unit_test(shared_caller),
+		cmocka_unit_test(many_functions),
+		cmocka_unit_test(instances),
+		cmocka_unit_test(callers_of_a_leak),
+		cmocka_unit_test(chunk_pool),
+		cmocka_unit_test(chunk_pool_with_large_requests),
+		cmocka_unit_test(no_chunk_pool),
+		cmocka_unit_test(leak_of_one_caller),
+		cmocka_unit_test(inlined_pool),
+		cmocka_unit_test(inlined_function),
 		cmocka_unit_test(unknown_pool),
-
+		cmocka_unit_test(caller_keeps),
+		cmocka_unit_test(only_caller_keeps),
 		cmocka_unit_test(lambda),
 	};
 
