@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 15
+#define RECORDING_VERSION 16
 /* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -30,6 +30,7 @@
 #define RECORDING_WITH_BIRTHS 14    /* blocks by time of allocation, RECLAIM_UNKNOWN */
 #define RECORDING_WITH_UNCOUNTED 15 /* number of Python objects not counted in time */
 #define RECORDING_WITH_ADDERS 15    /* script lines that add items to Python containers */
+#define RECORDING_WITH_MAPPINGS 16  /* FOOTPRINT_MAPPINGS and further parts, limits and names */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

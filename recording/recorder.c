@@ -139,6 +139,27 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	bytes_put_number(&section->bytes, rss->huge);
 }
 
+/* Adds the number of a name of a footprint to the section of the tallies. */
+static int put_name(struct recorder *recorder, const char *name)
+{
+	uint64_t number;
+	int err = recorder_string(recorder, *name ? name : NULL, &number);
+
+	bytes_put_number(&recorder->sections[SECTION_TALLIES].bytes, err ? 0 : number);
+	return err;
+}
+
+static int put_footprint(struct recorder *recorder, const struct footprint *footprint)
+{
+	struct byte_buffer *bytes = &recorder->sections[SECTION_TALLIES].bytes;
+
+	for (size_t i = 0; i < FOOTPRINT_CNT; i++)
+		bytes_put_number(bytes, footprint->parts[i]);
+	bytes_put_number(bytes, footprint->mappings_max);
+	bytes_put_number(bytes, footprint->virtual_max);
+	return put_name(recorder, footprint->mapped) ?: put_name(recorder, footprint->orphan);
+}
+
 static int add_tally(struct recorder *recorder, const struct process_tally *tally)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_TALLIES];
@@ -159,8 +180,8 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 				 tally->footprint.has_traced_children *
 					 RECORDING_TALLY_TRACED_CHILDREN |
 				 has_rss * RECORDING_TALLY_RSS);
-	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
-		bytes_put_number(&section->bytes, tally->footprint.parts[i]);
+	if (!err && tally->footprint.is_known)
+		err = put_footprint(recorder, &tally->footprint);
 	if (has_rss)
 		put_rss(section, &tally->rss);
 	section->cnt++;

@@ -3,6 +3,7 @@
 #include "recording/recording.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,12 +209,34 @@ static size_t footprint_parts(uint32_t version)
 		return FOOTPRINT_ZOMBIES;
 	if (version < RECORDING_WITH_UNMAPPED)
 		return FOOTPRINT_UNMAPPED;
-	return version < RECORDING_WITH_TOO_YOUNG ? FOOTPRINT_TOO_YOUNG : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_TOO_YOUNG)
+		return FOOTPRINT_TOO_YOUNG;
+	return version < RECORDING_WITH_MAPPINGS ? FOOTPRINT_MAPPINGS : FOOTPRINT_CNT;
 }
 
-static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)
+static void take_name(const struct recording *recording, struct byte_reader *from, char *ret)
 {
-	size_t cnt = footprint_parts(version);
+	snprintf(ret, FOOTPRINT_NAME_BYTES, "%s", recording_take_string_ref(recording, from) ?: "");
+}
+
+static void take_parts(const struct recording *recording, struct byte_reader *from,
+		       struct footprint *ret)
+{
+	size_t cnt = footprint_parts(recording->header.version);
+
+	for (size_t i = 0; i < cnt; i++)
+		ret->parts[i] = bytes_take_number(from);
+	if (recording->header.version < RECORDING_WITH_MAPPINGS)
+		return;
+	ret->mappings_max = bytes_take_number(from);
+	ret->virtual_max = bytes_take_number(from);
+	take_name(recording, from, ret->mapped);
+	take_name(recording, from, ret->orphan);
+}
+
+static void take_footprint(const struct recording *recording, struct byte_reader *from,
+			   struct process_tally *tally)
+{
 	uint64_t flags = bytes_take_number(from);
 
 	tally->ended = flags & RECORDING_TALLY_ENDED;
@@ -221,10 +244,10 @@ static void take_footprint(struct byte_reader *from, uint32_t version, struct pr
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	tally->footprint.is_stopped = flags & RECORDING_TALLY_STOPPED;
 	tally->footprint.has_traced_children = flags & RECORDING_TALLY_TRACED_CHILDREN;
-	for (size_t i = 0; tally->footprint.is_known && i < cnt; i++)
-		tally->footprint.parts[i] = bytes_take_number(from);
+	if (tally->footprint.is_known)
+		take_parts(recording, from, &tally->footprint);
 	if (flags & RECORDING_TALLY_RSS)
-		take_rss(from, version, &tally->rss);
+		take_rss(from, recording->header.version, &tally->rss);
 }
 
 static int take_tallies(struct recording *recording, struct byte_reader *from)
@@ -250,7 +273,7 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 		tally->earlier.sized = bytes_take_number(from);
 		tally->earlier.bytes = bytes_take_number(from);
 		if (recording->header.version >= RECORDING_WITH_FOOTPRINTS)
-			take_footprint(from, recording->header.version, tally);
+			take_footprint(recording, from, tally);
 	}
 	return from->failed ? -EBADMSG : 0;
 }

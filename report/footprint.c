@@ -21,6 +21,11 @@
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
 #define LEAST_PIECES 8
+/* Minimum growth of the number of mappings: both LEAST_MAPPINGS and this fraction of the number. */
+#define LEAST_MAPPINGS 64
+#define LEAST_MAPPINGS_FRACTION 0.01
+/* Growth of the address space is judged if this fraction of its limit is in use. */
+#define NEAR_LIMIT 0.5
 /*
  * The growth of a part is explained if traced blocks, and free memory that the allocator keeps,
  * account for at least this fraction of the growth.
@@ -45,18 +50,27 @@
 
 /*
  * Indices of a process's series. The lower indices, below TRACED, are the parts of the footprint;
- * the others are series of traced blocks. WITH_TOO_YOUNG is the sum of TRACED and
- * FOOTPRINT_TOO_YOUNG.
+ * the others are series of traced blocks; MAPPING_CNT is their number. WITH_TOO_YOUNG is the sum of
+ * TRACED and FOOTPRINT_TOO_YOUNG.
  */
-enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, WITH_TOO_YOUNG, SERIES_CNT };
+enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, MAPPING_CNT, WITH_TOO_YOUNG, SERIES_CNT };
 
 static const char *const part_names[] = {
-	[FOOTPRINT_ANONYMOUS] = "anonymous", [FOOTPRINT_SHARED] = "shared",
-	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
-	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
-	[FOOTPRINT_FILES] = "files",         [FOOTPRINT_CHILDREN] = "children",
-	[FOOTPRINT_ZOMBIES] = "zombies",     [FOOTPRINT_UNMAPPED] = "unmapped",
+	[FOOTPRINT_ANONYMOUS] = "anonymous",
+	[FOOTPRINT_SHARED] = "shared",
+	[FOOTPRINT_HUGE] = "huge",
+	[FOOTPRINT_DESCRIPTORS] = "descriptors",
+	[FOOTPRINT_THREADS] = "threads",
+	[FOOTPRINT_VIRTUAL] = "virtual",
+	[FOOTPRINT_FILES] = "files",
+	[FOOTPRINT_CHILDREN] = "children",
+	[FOOTPRINT_ZOMBIES] = "zombies",
+	[FOOTPRINT_UNMAPPED] = "unmapped",
 	[FOOTPRINT_TOO_YOUNG] = "too_young",
+	[FOOTPRINT_MAPPINGS] = "mappings",
+	[FOOTPRINT_SHM_FILES] = "shm_files",
+	[FOOTPRINT_ORPHANS] = "orphans",
+	[FOOTPRINT_PAGE_TABLES] = "page_tables",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -73,10 +87,10 @@ const char *footprint_part_name(enum footprint_part part)
  */
 struct series_list {
 	struct site *sites;
-	const struct process **processes;
+	const struct process_tally **tallies;
 	size_t process_cnt;
 	/*
-	 * Key: number of the process image. Value: 1 + index in `processes`, stored as a pointer.
+	 * Key: number of the process image. Value: 1 + index in `tallies`, stored as a pointer.
 	 */
 	struct hash_map by_image;
 };
@@ -84,7 +98,7 @@ struct series_list {
 static void series_list_deinit(struct series_list *list)
 {
 	free(list->sites);
-	free(list->processes);
+	free(list->tallies);
 	hash_map_deinit(&list->by_image);
 }
 
@@ -92,7 +106,7 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 {
 	struct site *sites = &list->sites[list->process_cnt * SERIES_CNT];
 
-	list->processes[list->process_cnt++] = tally->process;
+	list->tallies[list->process_cnt++] = tally;
 	for (size_t i = 0; i < SERIES_CNT; i++) {
 		sites[i].id = hash_word(hash_word(0, tally->process->image), i);
 		if (i < FOOTPRINT_CNT)
@@ -119,17 +133,19 @@ static void add_traced(struct series_list *list, const struct site *site)
 	sites = &list->sites[(at - 1) * SERIES_CNT];
 	sites[TRACED].bytes += site->bytes;
 	sites[WITH_TOO_YOUNG].bytes += site->bytes;
-	if (site->kind != KIND_HEAP)
-		sites[TRACED_MAPPINGS].bytes += site->bytes;
+	if (site->kind == KIND_HEAP)
+		return;
+	sites[TRACED_MAPPINGS].bytes += site->bytes;
+	sites[MAPPING_CNT].bytes += site->count;
 }
 
 static int series_list_init(const struct snapshot *snap, struct series_list *ret)
 {
 	struct series_list list = {
 		.sites = calloc(snap->tally_cnt * SERIES_CNT + 1, sizeof(*list.sites)),
-		.processes = calloc(snap->tally_cnt + 1, sizeof(*list.processes)),
+		.tallies = calloc(snap->tally_cnt + 1, sizeof(*list.tallies)),
 	};
-	int err = list.sites && list.processes ? 0 : -ENOMEM;
+	int err = list.sites && list.tallies ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
 		if (snap->tallies[i].footprint.is_known)
@@ -146,7 +162,18 @@ static int series_list_init(const struct snapshot *snap, struct series_list *ret
 bool footprint_part_is_bytes(enum footprint_part part)
 {
 	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS &&
-	       part != FOOTPRINT_CHILDREN && part != FOOTPRINT_ZOMBIES;
+	       part != FOOTPRINT_CHILDREN && part != FOOTPRINT_ZOMBIES &&
+	       part != FOOTPRINT_MAPPINGS && part != FOOTPRINT_ORPHANS;
+}
+
+/* True if the growth of a part, from its history's beginning to `now`, is large enough. */
+static bool is_large(enum footprint_part part, double gained, double now)
+{
+	if (part == FOOTPRINT_MAPPINGS)
+		return gained >= LEAST_MAPPINGS && gained >= LEAST_MAPPINGS_FRACTION * now;
+	return footprint_part_is_bytes(part)
+		       ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
+		       : gained >= LEAST_PIECES;
 }
 
 static bool grows(const struct site_history *history, enum footprint_part part, double gained)
@@ -158,9 +185,7 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 	    trend->bytes_per_s <= 0 || trend->score.growth < LEAST_GROWTH ||
 	    trend->since_ns < TREND_LEAST_S * UINT64_C(1000000000))
 		return false;
-	return footprint_part_is_bytes(part)
-		       ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
-		       : gained >= LEAST_PIECES;
+	return is_large(part, gained, now);
 }
 
 /*
@@ -214,12 +239,43 @@ static double resident_gain(const struct growth *series, uint64_t since_ns)
 	return 2 * traced_gain(series, since_ns) - gained_since(series[TRACED].history, since_ns);
 }
 
+/* Returns by how many bytes resident shared memory has grown, including huge pages. */
+static double shared_gain(const struct growth *series, uint64_t since_ns)
+{
+	return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
+	       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
+}
+
+/* Returns by how many bytes resident memory of all kinds has grown. */
+static double all_resident_gain(const struct growth *series, uint64_t since_ns)
+{
+	return gained_since(series[FOOTPRINT_ANONYMOUS].history, since_ns) +
+	       gained_since(series[FOOTPRINT_FILES].history, since_ns) +
+	       shared_gain(series, since_ns);
+}
+
+/*
+ * Returns by how many bytes the address space in use has grown; INFINITY if the address space is
+ * not near its limit, because address space alone costs nothing.
+ */
+static double used_gain(const struct process_tally *tally, const struct growth *series,
+			uint64_t since_ns)
+{
+	const struct footprint *footprint = &tally->footprint;
+
+	if (!footprint->virtual_max || (double)footprint->parts[FOOTPRINT_VIRTUAL] <
+					       NEAR_LIMIT * (double)footprint->virtual_max)
+		return INFINITY;
+	return all_resident_gain(series, since_ns);
+}
+
 /*
  * Returns how much of the growth of a part is due to causes other than an untraced leak; INFINITY
  * if growth of the part is never reported.
  */
-static double explained(const struct snapshot *snap, const struct growth *series,
-			enum footprint_part part, double gained, uint64_t since_ns)
+static double explained(const struct snapshot *snap, const struct process_tally *tally,
+			const struct growth *series, enum footprint_part part, double gained,
+			uint64_t since_ns)
 {
 	if (snap->descriptors.are_traced)
 		return part == FOOTPRINT_DESCRIPTORS
@@ -244,16 +300,27 @@ static double explained(const struct snapshot *snap, const struct growth *series
 		 * Mapped shared memory is in FOOTPRINT_UNMAPPED, and again in FOOTPRINT_SHARED or
 		 * FOOTPRINT_HUGE.
 		 */
-		return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
-		       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
+		return shared_gain(series, since_ns);
 	case FOOTPRINT_HUGE:
 		return gained_since(series[TRACED_MAPPINGS].history, since_ns);
+	case FOOTPRINT_MAPPINGS:
+		/* A thread has two mappings: its stack and the guard page. */
+		return gained_since(series[MAPPING_CNT].history, since_ns) +
+		       2 * gained_since(series[FOOTPRINT_THREADS].history, since_ns);
+	case FOOTPRINT_VIRTUAL:
+		return used_gain(tally, series, since_ns);
+	case FOOTPRINT_PAGE_TABLES:
+		return all_resident_gain(series, since_ns);
+	case FOOTPRINT_SHM_FILES:
+		return shared_gain(series, since_ns) +
+		       gained_since(series[FOOTPRINT_UNMAPPED].history, since_ns);
 	case FOOTPRINT_DESCRIPTORS:
 	case FOOTPRINT_THREADS:
 	case FOOTPRINT_CHILDREN:
 	case FOOTPRINT_ZOMBIES:
 		return 0;
-	case FOOTPRINT_VIRTUAL:
+	case FOOTPRINT_ORPHANS:
+		/* They may be those of another instance of the program. */
 	case FOOTPRINT_TOO_YOUNG:
 	case FOOTPRINT_CNT:
 		break;
@@ -347,7 +414,7 @@ static bool outranks(enum footprint_part part, double gained, const struct untra
 }
 
 static void judge_pending(const struct snapshot *snap, const struct rss_pasts *pasts,
-			  const struct process *process, const struct growth *series,
+			  const struct process_tally *tally, const struct growth *series,
 			  enum footprint_part part, struct untraced_growths *ret)
 {
 	const struct site_history *history = series[part].history;
@@ -356,12 +423,13 @@ static void judge_pending(const struct snapshot *snap, const struct rss_pasts *p
 	double for_s = (double)(now_ns - rise.since_ns) / 1e9;
 
 	if (!may_go_on(series, part, &rise) || !outranks(part, rise.gained, ret) ||
-	    explained(snap, series, part, rise.gained, rise.since_ns) +
-			    kept(pasts, process, part, RSS_KEPT_ALL, rise.since_ns, now_ns) >=
+	    explained(snap, tally, series, part, rise.gained, rise.since_ns) +
+			    kept(pasts, tally->process, part, RSS_KEPT_ALL, rise.since_ns,
+				 now_ns) >=
 		    EXPLAINED * rise.gained)
 		return;
 	ret->pending = (struct untraced_growth){
-		.process = process,
+		.process = tally->process,
 		.part = part,
 		.per_s = rise.gained / for_s,
 		.traced_per_s = fmax(traced_gain(series, rise.since_ns), 0) / for_s,
@@ -403,8 +471,21 @@ static void judge_too_young(const struct process *process, const struct growth *
 	};
 }
 
+/*
+ * Growth of the user's files in /dev/shm is pending at most, because another process of the user
+ * may have caused it.
+ */
+static void judge_shm_files(const struct untraced_growth *growth, double explained, double gained,
+			    struct untraced_growths *ret)
+{
+	if (explained >= EXPLAINED * gained || !outranks(FOOTPRINT_SHM_FILES, gained, ret))
+		return;
+	ret->pending = *growth;
+	ret->pending_bytes = gained;
+}
+
 static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
-		  const struct process *process, const struct growth *series,
+		  const struct process_tally *tally, const struct growth *series,
 		  enum footprint_part part, struct untraced_growths *ret)
 {
 	const struct site_history *history = series[part].history;
@@ -415,7 +496,7 @@ static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 	double traced = traced_gain(series, since_ns);
 	double by_traced, returnable;
 	struct untraced_growth growth = {
-		.process = process,
+		.process = tally->process,
 		.part = part,
 		.per_s = trend->bytes_per_s,
 		.traced_per_s = traced > 0 ? traced * 1e9 / (double)trend->since_ns : 0,
@@ -428,16 +509,18 @@ static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 		 * just started grow for a while.
 		 */
 		if (snap->run.had_begun && part_stays(part))
-			judge_pending(snap, pasts, process, series, part, ret);
+			judge_pending(snap, pasts, tally, series, part, ret);
 		return;
 	}
-	by_traced = explained(snap, series, part, gained, since_ns);
+	by_traced = explained(snap, tally, series, part, gained, since_ns);
 	/*
 	 * Pinned memory does not explain growth: if it grows without end, that is a fault, although
 	 * not a leak.
 	 */
-	returnable = kept(pasts, process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
-	if (by_traced + returnable < EXPLAINED * gained)
+	returnable = kept(pasts, tally->process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
+	if (part == FOOTPRINT_SHM_FILES)
+		judge_shm_files(&growth, by_traced, gained, ret);
+	else if (by_traced + returnable < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
 	else if ((by_traced >= EXPLAINED * gained || returnable < EXPLAINED * gained) &&
 		 part == FOOTPRINT_ANONYMOUS && !snap->descriptors.are_traced &&
@@ -455,11 +538,11 @@ static int judge_all(const struct snapshot *snap, const struct rss_pasts *pasts,
 	for (size_t i = 0; i < list->process_cnt; i++) {
 		const struct growth *series = &growth[i * SERIES_CNT];
 
-		for (size_t part = 0; part < FOOTPRINT_TOO_YOUNG; part++)
-			judge(snap, pasts, list->processes[i], series, (enum footprint_part)part,
+		for (size_t part = 0; part < FOOTPRINT_CNT; part++)
+			judge(snap, pasts, list->tallies[i], series, (enum footprint_part)part,
 			      ret);
 		if (!snap->descriptors.are_traced)
-			judge_too_young(list->processes[i], series, ret);
+			judge_too_young(list->tallies[i]->process, series, ret);
 	}
 	return 0;
 }

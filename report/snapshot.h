@@ -188,8 +188,16 @@ enum footprint_part {
 	/* bytes of shared memory, mapped or not (see loader/target/shared_files.h) */
 	FOOTPRINT_UNMAPPED,
 	FOOTPRINT_TOO_YOUNG, /* bytes of the largest heap block younger than --older */
+	FOOTPRINT_MAPPINGS,  /* mappings of all kinds: lines of /proc/PID/maps */
+	/* bytes of files in /dev/shm that the process's user owns, open or not */
+	FOOTPRINT_SHM_FILES,
+	FOOTPRINT_ORPHANS,     /* untraced processes of the program (see loader/target/orphans.h) */
+	FOOTPRINT_PAGE_TABLES, /* bytes */
 	FOOTPRINT_CNT,
 };
+
+/* Size of a name in a footprint, with its NUL. Longer names are cut. */
+#define FOOTPRINT_NAME_BYTES 64
 
 struct footprint {
 	bool is_known;
@@ -200,6 +208,11 @@ struct footprint {
 	bool is_stopped;
 	bool has_traced_children; /* true if FOOTPRINT_CHILDREN includes traced children (-f) */
 	uint64_t parts[FOOTPRINT_CNT];
+	uint64_t mappings_max; /* limit of FOOTPRINT_MAPPINGS; 0 if not known */
+	uint64_t virtual_max;  /* limit of FOOTPRINT_VIRTUAL; 0 if there is none or not known */
+	/* name of the file, or words for the memory, of most new mappings; "" if not known */
+	char mapped[FOOTPRINT_NAME_BYTES];
+	char orphan[FOOTPRINT_NAME_BYTES]; /* name of one of FOOTPRINT_ORPHANS; "" if none */
 };
 
 /* Counters of a process since tracing began, and its footprint now. */

@@ -152,6 +152,11 @@ static const struct {
 			       "the process does not wait for them"},
 	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)", "-K --movable",
 				"shows who allocates it"},
+	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
+	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
+	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
+	[FOOTPRINT_SHM_FILES] = {"shared memory in /dev/shm of the same user", "-K --movable",
+				 "shows who allocates it"},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -235,6 +240,61 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 	fputc('\n', part->out);
 }
 
+static const struct footprint *footprint_of(const struct report *report,
+					    const struct process *process)
+{
+	static const struct footprint none;
+	const struct snapshot *snap = report->snapshot;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (snap->tallies[i].process == process)
+			return &snap->tallies[i].footprint;
+	return &none;
+}
+
+/* Writes `now` and `most` as amounts, or as numbers, and how soon growth reaches `most`. */
+static void write_limit(FILE *out, const struct untraced_growth *growth, uint64_t now,
+			uint64_t most)
+{
+	char now_text[AMOUNT_TEXT_SIZE], most_text[AMOUNT_TEXT_SIZE];
+	double left_s = now < most ? (double)(most - now) / growth->per_s : 0;
+
+	if (footprint_part_is_bytes(growth->part)) {
+		text_amount((double)now, now_text);
+		text_amount((double)most, most_text);
+	} else {
+		snprintf(now_text, sizeof(now_text), "%" PRIu64, now);
+		snprintf(most_text, sizeof(most_text), "%" PRIu64, most);
+	}
+	fprintf(out, ": %s now, and mmap fails at %s, in ", now_text, most_text);
+	if (left_s < 120)
+		fprintf(out, "%.0f s", left_s);
+	else if (left_s < 2 * 3600)
+		fprintf(out, "%.0f min", left_s / 60);
+	else
+		fprintf(out, "%.0f h", left_s / 3600);
+}
+
+/*
+ * Ends a line about mappings or address space: the kind of most new mappings, the limit, and the
+ * tool that shows the calls, because memleak traces only mappings of private anonymous memory.
+ */
+static void write_mappings(const struct text_part *part, const struct untraced_growth *growth)
+{
+	const struct footprint *footprint = footprint_of(part->report, growth->process);
+	uint64_t most = growth->part == FOOTPRINT_MAPPINGS ? footprint->mappings_max
+							   : footprint->virtual_max;
+
+	if (*footprint->mapped) {
+		fputs(", mainly by mappings of ", part->out);
+		escape_puts(part->out, footprint->mapped);
+	}
+	if (most)
+		write_limit(part->out, growth, footprint->parts[growth->part], most);
+	fprintf(part->out, "; strace -k -e mmap,mprotect -p %d shows the calls\n",
+		growth->process->pid);
+}
+
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
 	bool is_number = !footprint_part_is_bytes(growth->part);
@@ -251,6 +311,10 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	else
 		fprintf(out, " grows %s/s", amount);
 	fprintf(out, " for %" PRIu64 " s", growth->since_ns / NSEC_PER_SEC);
+	if (growth->part == FOOTPRINT_MAPPINGS || growth->part == FOOTPRINT_VIRTUAL) {
+		write_mappings(part, growth);
+		return;
+	}
 	if (growth->part == FOOTPRINT_ANONYMOUS) {
 		text_amount(growth->traced_per_s, amount);
 		fprintf(out, ", traced blocks %s/s", amount);

@@ -81,6 +81,7 @@ void agent_process__free(struct agent_process *process)
 	if (process->scripts)
 		scripts_drop(process->scripts, process->info.image);
 	ranges_deinit(&process->ranges);
+	mapping_counts_deinit(&process->mapping_counts);
 	heritage_deinit(&process->heritage);
 	hash_map_deinit(&process->sites);
 	free(process->files);

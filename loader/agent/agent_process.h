@@ -9,6 +9,7 @@
 #include "loader/agent/heritage.h"
 #include "loader/tables/block_walk.h"
 #include "loader/target/mapped_ranges.h"
+#include "loader/target/mapping_counts.h"
 #include "symbolizer/symbolizer.h"
 
 struct agent_process;
@@ -37,6 +38,7 @@ struct agent_process {
 	uint64_t stackless;
 	uint64_t stacks_lost; /* maximum of `stackless` over all walks */
 	struct ranges ranges;
+	struct mapping_counts mapping_counts;
 	uint64_t too_young; /* size of the largest heap block younger than --older, in bytes */
 	/* struct site_entry by image, kind and stack number */
 	struct hash_map sites;

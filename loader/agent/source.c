@@ -290,15 +290,22 @@ static int agent_source__poll_fd(const struct source *base)
 	return ((const struct agent_source *)base)->epoll_fd;
 }
 
+static bool is_traced(const void *arg, pid_t pid)
+{
+	const struct agent_source *source = arg;
+
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (source->processes.items[i]->info.pid == pid)
+			return true;
+	return false;
+}
+
 /* True if a child counts in its parent's footprint. A traced child counts only with -f. */
 static bool is_counted(const void *arg, pid_t child)
 {
 	const struct agent_source *source = arg;
 
-	for (size_t i = 0; !source->opts->follow && i < source->processes.cnt; i++)
-		if (source->processes.items[i]->info.pid == child)
-			return false;
-	return true;
+	return source->opts->follow || !is_traced(source, child);
 }
 
 /*
@@ -306,7 +313,7 @@ static bool is_counted(const void *arg, pid_t child)
  * process, but is not used by the program.
  */
 static struct footprint footprint_of(const struct agent_source *source,
-				     const struct agent_process *process)
+				     struct agent_process *process)
 {
 	struct footprint ret = {0};
 	uint64_t *shared = &ret.parts[FOOTPRINT_SHARED], account;
@@ -318,6 +325,9 @@ static struct footprint footprint_of(const struct agent_source *source,
 		footprint_read_children(process->info.pid, is_counted, source, &ret);
 		ret.parts[FOOTPRINT_UNMAPPED] =
 			shared_files_bytes(process->info.pid, process->view.fd);
+		ret.parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(process->info.pid);
+		if (source->processes.cnt <= MAPPING_COUNTS_MAX)
+			mapping_counts_read(&process->mapping_counts, process->info.pid, &ret);
 		account = account_view_resident(&process->view);
 		*shared -= account < *shared ? account : *shared;
 	}
@@ -325,7 +335,7 @@ static struct footprint footprint_of(const struct agent_source *source,
 	return ret;
 }
 
-static void add_counts(const struct agent_source *source, const struct agent_process *process,
+static void add_counts(const struct agent_source *source, struct agent_process *process,
 		       struct snapshot *snap)
 {
 	static const enum loss losses[ACCOUNT_LOST_CNT] = {

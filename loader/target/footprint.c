@@ -130,6 +130,7 @@ struct footprint footprint_read(pid_t pid)
 	footprint.parts[FOOTPRINT_SHARED] = status_bytes(status, "RssShmem");
 	footprint.parts[FOOTPRINT_HUGE] = status_bytes(status, "HugetlbPages");
 	footprint.parts[FOOTPRINT_VIRTUAL] = status_bytes(status, "VmSize");
+	footprint.parts[FOOTPRINT_PAGE_TABLES] = status_bytes(status, "VmPTE");
 	footprint.parts[FOOTPRINT_FILES] = status_bytes(status, "RssFile");
 	footprint.parts[FOOTPRINT_THREADS] = threads > 0 ? (uint64_t)threads : 0;
 	if (footprint.is_known)

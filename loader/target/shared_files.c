@@ -17,6 +17,7 @@
 
 #define DESCRIPTORS_MAX 4096
 #define MOUNTS_MAX 4096
+#define FILES_MAX 4096
 #define TMPFS " - tmpfs "
 /* Unit of stx_blocks, in bytes */
 #define BLOCK_BYTES 512
@@ -164,16 +165,41 @@ static uint64_t detached_bytes(pid_t pid)
 	return sum;
 }
 
-/* True if a process sees the same System V segments as memleak. */
-static bool has_same_segments(pid_t pid)
+/* True if a process is in memleak's namespace of this kind. */
+static bool has_same_namespace(pid_t pid, const char *kind)
 {
+	char own_path[32], path[32];
 	struct stat own, other;
 
-	return !stat("/proc/self/ns/ipc", &own) && !proc_stat_link(pid, -1, "ns/ipc", &other) &&
+	snprintf(own_path, sizeof(own_path), "/proc/self/ns/%s", kind);
+	snprintf(path, sizeof(path), "ns/%s", kind);
+	return !stat(own_path, &own) && !proc_stat_link(pid, -1, path, &other) &&
 	       own.st_ino == other.st_ino;
 }
 
 uint64_t shared_files_bytes(pid_t pid, int except)
 {
-	return open_bytes(pid, except) + (has_same_segments(pid) ? detached_bytes(pid) : 0);
+	return open_bytes(pid, except) + (has_same_namespace(pid, "ipc") ? detached_bytes(pid) : 0);
+}
+
+/* The owner of /proc/PID is the effective user of the process. */
+uint64_t shm_files_bytes(pid_t pid)
+{
+	const struct dirent *entry;
+	struct stat file, process;
+	uint64_t sum = 0;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (!has_same_namespace(pid, "mnt") || stat(path, &process))
+		return 0;
+	dir = opendir("/dev/shm");
+	for (int i = 0; dir && i < FILES_MAX && (entry = readdir(dir)); i++)
+		if (!fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(file.st_mode) && file.st_uid == process.st_uid)
+			sum += (uint64_t)file.st_blocks * BLOCK_BYTES;
+	if (dir)
+		closedir(dir);
+	return sum;
 }

@@ -242,6 +242,7 @@ void user_process__free(struct user_process *process)
 	probe_set_detach(&process->probes);
 	ranges_deinit(&process->ranges);
 	proc_maps_deinit(&process->maps);
+	mapping_counts_deinit(&process->mapping_counts);
 	symspace__free(process->space);
 	if (process->pidfd >= 0)
 		close(process->pidfd);
@@ -556,6 +557,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->after_exec = true;
 	ranges_clear(&process->ranges);
 	proc_maps_deinit(&process->maps);
+	mapping_counts_deinit(&process->mapping_counts);
 	user_process__begin_fds(ctx, process);
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "loader/target/mapped_ranges.h"
+#include "loader/target/mapping_counts.h"
 #include "loader/user/context.h"
 #include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
@@ -61,6 +62,7 @@ struct user_process {
 	struct ranges ranges;
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct proc_maps maps; /* mappings read at read_ns; empty once compared with `ranges` */
+	struct mapping_counts mapping_counts;
 	uint64_t compared_ns;
 	uint64_t mappings_lost; /* times that mappings were lost: no memory, or unknown parent */
 	uint64_t exec_gaps;     /* number of programs that ran before they were probed */

@@ -102,8 +102,23 @@ static bool is_counted(const void *arg, pid_t child)
 	return set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child);
 }
 
-static struct footprint footprint_of(const struct process_set *set,
-				     const struct user_process *process)
+/*
+ * Reads the parts of a footprint that would take too long for many processes. Mappings are counted
+ * only if there are few processes: the kernel lists all of them.
+ */
+static void read_details(const struct process_set *set, struct user_process *process,
+			 struct footprint *ret)
+{
+	pid_t pid = process->info.pid;
+
+	footprint_read_children(pid, is_counted, set, ret);
+	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
+	ret->parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(pid);
+	if (set->table.cnt <= MAPPING_COUNTS_MAX)
+		mapping_counts_read(&process->mapping_counts, pid, ret);
+}
+
+static struct footprint footprint_of(const struct process_set *set, struct user_process *process)
 {
 	const struct options *opts = set->programs->ctx.opts;
 	struct footprint ret = {0};
@@ -114,10 +129,8 @@ static struct footprint footprint_of(const struct process_set *set,
 	ret.is_stopped &= !process->at_end;
 	ret.has_traced_children = opts->follow;
 	ret.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
-	if (ret.is_known && !options_find_processes(opts)) {
-		footprint_read_children(process->info.pid, is_counted, set, &ret);
-		ret.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid, -1);
-	}
+	if (ret.is_known && !options_find_processes(opts))
+		read_details(set, process, &ret);
 	return ret;
 }
 

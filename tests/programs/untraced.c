@@ -9,6 +9,7 @@
  *	descriptors  an eventfd
  *	sockets      five sockets
  *	threads      a thread that sleeps
+ *	mappings     an untouched mapping of this program's file
  *	children     a child that sleeps (every fourth step only)
  *	zombies      a child that has ended (every fourth step only)
  *	anonymous    touched pages of private memory that is mapped at the start
@@ -133,6 +134,18 @@ static void leave_zombie(void)
 	make_child(false);
 }
 
+static void map_untouched(void)
+{
+	static off_t at;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	/* The kernel merges mappings only if they are contiguous in the file. */
+	at = at ? 0 : FILE_PIECE;
+	must(fd >= 0 && mmap(NULL, FILE_PIECE, PROT_READ, MAP_SHARED, fd, at) != MAP_FAILED,
+	     "map the program");
+	close(fd);
+}
+
 static void use_room(void)
 {
 	must(used < PIECES_MAX, "room");
@@ -176,6 +189,7 @@ static const struct kind {
 	{"files", map_file, FILE_PIECE},
 	{"descriptors", open_descriptor, 1},
 	{"threads", start_thread, 1},
+	{"mappings", map_untouched, 1},
 	{"children", start_child, 1},
 	{"zombies", leave_zombie, 1},
 	{"anonymous", use_room, PIECE},

@@ -238,6 +238,15 @@ static void same_cost(const struct tracing_cost *a, const struct tracing_cost *b
 	assert_int_equal(a->is_least, b->is_least);
 }
 
+static void same_footprint(const struct footprint *a, const struct footprint *b)
+{
+	assert_memory_equal(a->parts, b->parts, sizeof(a->parts));
+	assert_int_equal(a->mappings_max, b->mappings_max);
+	assert_int_equal(a->virtual_max, b->virtual_max);
+	assert_string_equal(a->mapped, b->mapped);
+	assert_string_equal(a->orphan, b->orphan);
+}
+
 static void same_tally(const struct process_tally *a, const struct process_tally *b)
 {
 	assert_int_equal(a->refused, b->refused);
@@ -248,8 +257,7 @@ static void same_tally(const struct process_tally *a, const struct process_tally
 	assert_int_equal(a->footprint.is_stopped, b->footprint.is_stopped);
 	assert_int_equal(a->footprint.has_traced_children, b->footprint.has_traced_children);
 	if (a->footprint.is_known)
-		assert_memory_equal(a->footprint.parts, b->footprint.parts,
-				    sizeof(a->footprint.parts));
+		same_footprint(&a->footprint, &b->footprint);
 	if (rss_total(&a->rss))
 		assert_memory_equal(&a->rss, &b->rss, sizeof(a->rss));
 	else

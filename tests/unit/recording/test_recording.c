@@ -516,7 +516,7 @@ static void memory_of_births(void **state)
 	assert_int_equal(memory_after(NULL, 2), memory_after(&births, 2));
 }
 
-/* Reads a recording of the given version in which the footprint of a process has `cnt` parts. */
+/* Reads a recording of the given version in which the footprint of a process has `cnt` numbers. */
 static int read_footprint(unsigned int version, size_t cnt)
 {
 	struct byte_buffer data = {0};
@@ -526,7 +526,7 @@ static int read_footprint(unsigned int version, size_t cnt)
 	bytes_put(&data, "\1\1\0\0\0\0", 6);     /* a tally without counts */
 	bytes_put_number(&data, RECORDING_TALLY_FOOTPRINT);
 	for (size_t i = 0; i < cnt; i++)
-		bytes_put_number(&data, 1);
+		bytes_put_number(&data, version < RECORDING_WITH_MAPPINGS);
 	bytes_put(&data, "\0\0\0\0\0\0\0",
 		  1 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
 			  (version >= RECORDING_WITH_UNMAPPED) +
@@ -535,12 +535,12 @@ static int read_footprint(unsigned int version, size_t cnt)
 	return read_data(version, &data);
 }
 
-/* The footprint of a process has more parts in newer versions. */
+/* The footprint of a process has more numbers in newer versions. */
 static void footprints_of_versions(void **state)
 {
 	static const size_t parts[] = {
-		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,  [10] = 9,
-		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11};
+		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9,
+		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);

@@ -271,9 +271,15 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 		.footprint = {number % 2,
 			      number % 3 == 1,
 			      number % 7 < 3,
-			      {number, number / 2, number / 3, number / 4, number / 5, ~number}},
+			      {number, number / 2, number / 3, number / 4, number / 5, ~number},
+			      number / 7,
+			      number / 11},
 		.ended = number % 3 == 0,
 		.ended_here = number % 5 < 2};
+	if (number % 3)
+		strcpy(snap->tallies->footprint.mapped, "index.dat");
+	if (number % 5 > 1)
+		strcpy(snap->tallies->footprint.orphan, "a worker\n");
 	for (size_t i = 0; number % 5 && i < RSS_PART_CNT; i++)
 		snap->tallies->rss.parts[i] = number / (16 + i) + 1;
 	snap->tallies->rss.arenas = number % 5;

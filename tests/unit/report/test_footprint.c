@@ -11,6 +11,7 @@
 
 #define REPORTS 14
 #define MIB (1ULL << 20)
+#define MAPPINGS 20000
 
 /*
  * Describes how a process grows: each second, the parts of its memory grow by `each`, and its
@@ -20,9 +21,10 @@
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
-	uint64_t kept_each;   /* growth per second of free memory that glibc can return */
-	uint64_t pinned_each; /* growth per second of free memory that is pinned */
-	uint32_t rss_image;   /* process image of the known resident memory; 0: the process's own */
+	uint64_t traced_cnt_each; /* growth per second of the number of traced blocks */
+	uint64_t kept_each;       /* growth per second of free memory that glibc can return */
+	uint64_t pinned_each;     /* growth per second of free memory that is pinned */
+	uint32_t rss_image; /* process image of the known resident memory; 0: the process's own */
 	enum block_kind kind;
 	uint64_t from, until;
 	uint64_t period;  /* seconds after which growth starts again from 0; 0: never */
@@ -74,6 +76,8 @@ static struct untraced_growths after(const struct story *story)
 
 		grown_s = seconds_of_growth(story, second);
 		site.bytes = MIB + grown_s * story->traced_each;
+		site.count = grown_s * story->traced_cnt_each;
+		tally.footprint.virtual_max = story->each.virtual_max;
 		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
 			tally.footprint.parts[i] = 10 * MIB + grown_s * story->each.parts[i];
 		if (story->alternates && second % 4 < 2) {
@@ -486,11 +490,82 @@ static void kept_since(void **state)
 	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 0, 30) == 0);
 }
 
+/*
+ * Mappings grow. Traced mappings and threads explain growth, traced heap blocks do not. Each second
+ * adds MAPPINGS, because growth by less than a hundredth does not count.
+ */
+static void mappings(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_MAPPINGS] = MAPPINGS, .kind = KIND_MMAP};
+
+	assert_grows(&story, FOOTPRINT_MAPPINGS, MAPPINGS);
+	story.traced_cnt_each = MAPPINGS;
+	assert_nothing(&story);
+	story.kind = KIND_HEAP;
+	assert_grows(&story, FOOTPRINT_MAPPINGS, MAPPINGS);
+	story.each.parts[FOOTPRINT_MAPPINGS] = MAPPINGS / 4;
+	assert_nothing(&story);
+	story = (struct story){
+		.each.parts = {
+			[FOOTPRINT_MAPPINGS] = 2 * MAPPINGS, [FOOTPRINT_THREADS] = MAPPINGS}};
+	assert_grows(&story, FOOTPRINT_THREADS, MAPPINGS);
+}
+
+/* Growth of address space counts only near its limit, and if the address space is not in use. */
+static void address_space_near_its_limit(void **state)
+{
+	struct story story = {.each = {.parts[FOOTPRINT_VIRTUAL] = MIB, .virtual_max = 40 * MIB}};
+
+	assert_grows(&story, FOOTPRINT_VIRTUAL, MIB);
+	story.each.virtual_max = 100 * MIB;
+	assert_nothing(&story);
+	story.each.virtual_max = 40 * MIB;
+	story.each.parts[FOOTPRINT_ANONYMOUS] = story.traced_each = MIB;
+	assert_nothing(&story);
+}
+
+/*
+ * Page tables grow while memory is touched that does not stay resident. Resident memory explains
+ * its page tables.
+ */
+static void page_tables(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_PAGE_TABLES] = MIB};
+
+	assert_grows(&story, FOOTPRINT_PAGE_TABLES, MIB);
+	story.each.parts[FOOTPRINT_ANONYMOUS] = story.traced_each = MIB;
+	assert_nothing(&story);
+}
+
+/*
+ * Growth of the user's files in /dev/shm is pending, unless files that the process has open or
+ * mapped explain it: another process may have made the files.
+ */
+static void files_in_dev_shm(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_SHM_FILES] = MIB};
+	struct untraced_growths growths = after(&story);
+
+	assert_int_equal(growths.cnt, 0);
+	assert_non_null(growths.pending.process);
+	assert_int_equal(growths.pending.part, FOOTPRINT_SHM_FILES);
+	assert_true(growths.pending_bytes == (REPORTS - 1) * MIB);
+	untraced_growths_deinit(&growths);
+	story.each.parts[FOOTPRINT_UNMAPPED] = MIB;
+	growths = after(&story);
+	assert_null(growths.pending.process);
+	untraced_growths_deinit(&growths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps),
 		cmocka_unit_test(kept_since),
+		cmocka_unit_test(mappings),
+		cmocka_unit_test(address_space_near_its_limit),
+		cmocka_unit_test(page_tables),
+		cmocka_unit_test(files_in_dev_shm),
 		cmocka_unit_test(too_young_block),
 		cmocka_unit_test(explained_at_any_age),
 		cmocka_unit_test(too_young_without_growth),

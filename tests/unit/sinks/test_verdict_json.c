@@ -116,6 +116,8 @@ static void untraced(void **state)
 		{FOOTPRINT_THREADS, NULL},
 		{FOOTPRINT_FILES, NULL},
 		{FOOTPRINT_ZOMBIES, NULL},
+		{FOOTPRINT_MAPPINGS, NULL},
+		{FOOTPRINT_PAGE_TABLES, NULL},
 	};
 	struct process_tally tally = {.process = &process, .footprint.is_known = true};
 	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};

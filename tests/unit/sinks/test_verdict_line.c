@@ -473,6 +473,47 @@ static void children_are_not_traced(void **state)
 	}
 }
 
+/* The line on mappings or address space says what grows, and when the limit will be reached. */
+static void mappings(void **state)
+{
+	static const struct process process = {.pid = 7};
+	static const struct {
+		struct footprint footprint;
+		struct untraced_growth growth;
+		const char *line;
+	} scenes[] = {
+		{{.parts[FOOTPRINT_MAPPINGS] = 2634,
+		  .mappings_max = 65530,
+		  .mapped = "index\t.dat"},
+		 {&process, FOOTPRINT_MAPPINGS, .per_s = 200, .since_ns = 12000000000},
+		 "the number of mappings grows 200/s for 12 s, mainly by mappings of "
+		 "index\\x09.dat: "
+		 "2634 now, and mmap fails at 65530, in 5 min; strace -k -e mmap,mprotect -p 7 "
+		 "shows the calls\n"},
+		{{.parts[FOOTPRINT_MAPPINGS] = 2634},
+		 {&process, FOOTPRINT_MAPPINGS, .per_s = 2, .since_ns = 12000000000},
+		 "the number of mappings grows 2.0/s for 12 s; strace"},
+		{{.parts[FOOTPRINT_VIRTUAL] = 3ULL << 30, .virtual_max = 4ULL << 30},
+		 {&process, FOOTPRINT_VIRTUAL, .per_s = 32 << 20, .since_ns = 12000000000},
+		 "the address space grows 32.0 MiB/s for 12 s: 3.0 GiB now, and mmap fails at "
+		 "4.0 GiB, in 32 s; strace"},
+		{{.parts[FOOTPRINT_VIRTUAL] = 3ULL << 30, .virtual_max = 4ULL << 30},
+		 {&process, FOOTPRINT_VIRTUAL, .per_s = 32 << 10, .since_ns = 12000000000},
+		 ", in 9 h; strace"},
+	};
+
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		struct untraced_growth growth = scenes[i].growth;
+		struct process_tally tally = {&process, .footprint = scenes[i].footprint};
+		const struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+		const struct report report = {
+			.snapshot = &snap, .judged = 2, .untraced = {.items = &growth, .cnt = 1}};
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, scenes[i].line));
+	}
+}
+
 /* An amount that would be rounded to 1024 is written in the next larger unit. */
 static void amounts(void **state)
 {
@@ -972,6 +1013,7 @@ int main(void)
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(block_too_young),
+		cmocka_unit_test(mappings),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
 	};

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -127,6 +128,26 @@ static void shared_memory_that_is_not_mapped(void **state)
 	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 }
 
+/* Files of the user count even if no process has them open. */
+static void files_in_dev_shm(void **state)
+{
+	static char bytes[SHARED_BYTES] = {1};
+	uint64_t before = shm_files_bytes(getpid());
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "/memleak-test-%d", getpid());
+	fd = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+	if (fd < 0) {
+		print_message("skipped: no /dev/shm\n");
+		skip();
+	}
+	assert_int_equal(write(fd, bytes, SHARED_BYTES), SHARED_BYTES);
+	close(fd);
+	assert_true(shm_files_bytes(getpid()) >= before + SHARED_BYTES);
+	assert_int_equal(shm_unlink(name), 0);
+}
+
 /*
  * Returns 0 if a file on tmpfs counts only while it is open for writing, 77 if tmpfs cannot be
  * mounted, and 1 otherwise.
@@ -180,6 +201,7 @@ int main(void)
 		cmocka_unit_test(stopped_by_memleak),
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
 		cmocka_unit_test(file_on_tmpfs),
+		cmocka_unit_test(files_in_dev_shm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
