@@ -391,6 +391,17 @@ uint64_t proc_age_ns(pid_t pid)
 	return clock_ns(CLOCK_BOOTTIME) - ticks_ns(begin);
 }
 
+bool proc_relations(pid_t pid, struct proc_relations *ret)
+{
+	cleanup_free char *stat = NULL;
+	const char *fields = read_stat(pid, &stat);
+
+	return fields && sscanf(fields,
+				"%*s %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				"%*s %*s %" SCNu64,
+				&ret->parent, &ret->group, &ret->session, &ret->begin) == 4;
+}
+
 uint64_t proc_delay_ns(pid_t pid)
 {
 	cleanup_free char *text = NULL;

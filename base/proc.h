@@ -106,6 +106,16 @@ uint64_t proc_delay_ns(pid_t pid);
  */
 bool proc_has_own_root(pid_t pid);
 
+struct proc_relations {
+	pid_t parent;
+	pid_t group;
+	pid_t session;
+	uint64_t begin; /* time when the process began, in clock ticks since the boot */
+};
+
+/* Reads the relations of a process. Returns false if they cannot be read. */
+bool proc_relations(pid_t pid, struct proc_relations *ret);
+
 /* Returns the unescaped name of a process or thread, from malloc(); NULL if it cannot be read. */
 char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);

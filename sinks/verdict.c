@@ -464,6 +464,33 @@ static void write_children(const struct text_part *part)
 }
 
 /*
+ * Writes how many processes of the same program are not traced, because they are no longer
+ * descendants of the traced ones.
+ */
+static void write_orphans(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+	const char *name = NULL;
+	uint64_t cnt = 0;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		const struct footprint *footprint = &snap->tallies[i].footprint;
+
+		cnt += footprint->parts[FOOTPRINT_ORPHANS];
+		if (footprint->parts[FOOTPRINT_ORPHANS])
+			name = footprint->orphan;
+	}
+	if (!cnt)
+		return;
+	fputs("; ", part->out);
+	text_write_count(part->out, cnt, "process");
+	fprintf(part->out, " of the same program, left to init by %s, %s not traced (--comm ",
+		cnt == 1 ? "its parent" : "their parents", cnt == 1 ? "is" : "are");
+	escape_puts(part->out, name);
+	fputs(" or --cgroup)", part->out);
+}
+
+/*
  * Writes that no site grows steadily, or that all sites that grow steadily are of caches or
  * tracing.
  */
@@ -496,6 +523,7 @@ static void write_clear(const struct text_part *part)
 	}
 	write_steady(part);
 	write_children(part);
+	write_orphans(part);
 	if (is_of_memory && !traces_kernel(report))
 		fputs("; kernel memory is not traced (-K)", part->out);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");

@@ -33,6 +33,7 @@
 #include "loader/target/cgroups.h"
 #include "loader/target/footprint.h"
 #include "loader/target/image_set.h"
+#include "loader/target/orphans.h"
 #include "loader/target/shared_files.h"
 
 /* Maximum accounts that are added before other work is done */
@@ -323,6 +324,7 @@ static struct footprint footprint_of(const struct agent_source *source,
 	ret.has_traced_children = source->opts->follow;
 	if (ret.is_known) {
 		footprint_read_children(process->info.pid, is_counted, source, &ret);
+		orphans_read(process->info.pid, is_traced, source, &ret);
 		ret.parts[FOOTPRINT_UNMAPPED] =
 			shared_files_bytes(process->info.pid, process->view.fd);
 		ret.parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(process->info.pid);

@@ -11,6 +11,7 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 #include "loader/target/footprint.h"
+#include "loader/target/orphans.h"
 #include "loader/target/shared_files.h"
 #include "loader/user/descriptors.h"
 
@@ -102,6 +103,13 @@ static bool is_counted(const void *arg, pid_t child)
 	return set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child);
 }
 
+static bool is_traced(const void *arg, pid_t pid)
+{
+	const struct process_set *set = arg;
+
+	return process_table_find_pid(&set->table, pid);
+}
+
 /*
  * Reads the parts of a footprint that would take too long for many processes. Mappings are counted
  * only if there are few processes: the kernel lists all of them.
@@ -112,6 +120,7 @@ static void read_details(const struct process_set *set, struct user_process *pro
 	pid_t pid = process->info.pid;
 
 	footprint_read_children(pid, is_counted, set, ret);
+	orphans_read(pid, is_traced, set, ret);
 	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
 	ret->parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(pid);
 	if (set->table.cnt <= MAPPING_COUNTS_MAX)

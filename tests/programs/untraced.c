@@ -11,6 +11,7 @@
  *	threads      a thread that sleeps
  *	mappings     an untouched mapping of this program's file
  *	children     a child that sleeps (every fourth step only)
+ *	orphan       nothing, but the first step leaves a sleeping process whose parent has ended
  *	zombies      a child that has ended (every fourth step only)
  *	anonymous    touched pages of private memory that is mapped at the start
  *	used         touched pages of shared memory that is mapped at the start; this is no growth
@@ -29,6 +30,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "truth.h"
@@ -146,6 +148,24 @@ static void map_untouched(void)
 	close(fd);
 }
 
+/* Leaves a process that sleeps until this process ends, and with it the pipe. */
+static void leave_orphan(void)
+{
+	static int end[2];
+	char byte;
+	pid_t pid;
+
+	if (end[1])
+		return;
+	must(pipe(end) == 0, "pipe");
+	pid = fork();
+	if (!pid) {
+		close(end[1]);
+		_exit(!fork() && read(end[0], &byte, 1) < 0);
+	}
+	must(pid > 0 && waitpid(pid, NULL, 0) == pid, "fork");
+}
+
 static void use_room(void)
 {
 	must(used < PIECES_MAX, "room");
@@ -191,6 +211,7 @@ static const struct kind {
 	{"threads", start_thread, 1},
 	{"mappings", map_untouched, 1},
 	{"children", start_child, 1},
+	{"orphan", leave_orphan, 0},
 	{"zombies", leave_zombie, 1},
 	{"anonymous", use_room, PIECE},
 	{"used", use_room, 0},

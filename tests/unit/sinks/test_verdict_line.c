@@ -473,6 +473,30 @@ static void children_are_not_traced(void **state)
 	}
 }
 
+/* Orphans of the program are noted even with -f, which does not reach them. */
+static void orphans(void **state)
+{
+	static const char *const notes[] = {
+		"; kernel memory",
+		("; 1 process of the same program, left to init by its parent, is not traced "
+		 "(--comm worker or --cgroup); kernel memory"),
+		("; 2 processes of the same program, left to init by their parents, are not traced "
+		 "(--comm worker or --cgroup); kernel memory"),
+	};
+	struct process_tally tally = {
+		.footprint = {.is_known = true, .has_traced_children = true, .orphan = "worker"}};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
+
+	for (size_t i = 0; i < LENGTH(notes); i++) {
+		tally.footprint.parts[FOOTPRINT_ORPHANS] = i;
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, notes[i]));
+		assert_int_equal(strstr(text, "worker") != NULL, i > 0);
+	}
+}
+
 /* The line on mappings or address space says what grows, and when the limit will be reached. */
 static void mappings(void **state)
 {
@@ -1013,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(block_too_young),
+		cmocka_unit_test(orphans),
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
