@@ -175,8 +175,9 @@ void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 
 void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)
 {
-	const char *what = part == RSS_LIVE     ? "live blocks"
+	const char *what = part == RSS_LIVE     ? "memory in use in glibc's heap"
 			   : part == RSS_PINNED ? "free memory that glibc keeps"
+			   : part == RSS_FILES  ? "pages of mapped files"
 						: words[part];
 
 	fprintf(out, "%s +", what);

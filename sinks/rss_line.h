@@ -36,7 +36,7 @@ void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 /* Writes how much free memory glibc keeps: "glibc keeps 2.0 MiB that the program has freed". */
 void rss_write_kept(FILE *out, const struct rss *rss);
 
-/* Writes the part that has grown most, as found by rss_growth(): "live blocks +2.0 MiB". */
+/* Writes the part that has grown most, as found by rss_growth(): "stacks +2.0 MiB". */
 void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
 
 /*

@@ -220,6 +220,22 @@ static enum rss_part write_grown(const struct text_part *part, enum rss_part las
 }
 
 /*
+ * Returns the last part of resident memory, in the order of enum rss_part, that may be the cause of
+ * growth of anonymous memory. Pages of mapped files are anonymous only once the process has changed
+ * them, so they are considered only if all other parts have grown by less than half as much.
+ */
+static enum rss_part last_cause(const struct report *report, const struct untraced_growth *growth)
+{
+	double gained = growth->per_s * (double)growth->since_ns / NSEC_PER_SEC;
+	enum rss_part grown;
+	uint64_t bytes = 0;
+
+	if (report->rss && report->first_rss)
+		rss_growth(report->first_rss, report->rss, RSS_STACKS, &grown, &bytes);
+	return (double)bytes < gained / 2 ? RSS_FILES : RSS_STACKS;
+}
+
+/*
  * Ends a line about untraced growth with a cause, if one is known: the part of resident memory that
  * grew most, or else the option that shows more, or advice.
  */
@@ -229,7 +245,7 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 	const char *advice = untraced_words[growth->part].advice;
 
 	if (growth->part == FOOTPRINT_ANONYMOUS &&
-	    write_grown(part, RSS_STACKS, ": ") != RSS_PART_CNT)
+	    write_grown(part, last_cause(part->report, growth), ": ") != RSS_PART_CNT)
 		fputs(" since the start", part->out);
 	else if (growth->part == FOOTPRINT_ANONYMOUS && options)
 		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);

@@ -366,6 +366,41 @@ static void pending_growth(void **state)
 			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
 }
 
+/*
+ * The part of resident memory that grew most is named as the cause of growth of anonymous memory.
+ * Pages of mapped files are named only if the other parts explain less than half of the growth, as
+ * if libraries are loaded again and again.
+ */
+static void cause_of_growth(void **state)
+{
+	static const struct process process = {.pid = 7};
+	static const struct rss first;
+	static const struct {
+		struct rss rss;
+		const char *cause;
+	} scenes[] = {
+		{{.parts = {[RSS_LIVE] = 6 * MIB, [RSS_FILES] = 40 * MIB}},
+		 "traced blocks 0 bytes/s: memory in use in glibc's heap +6.0 MiB since the "
+		 "start\n"},
+		{{.parts = {[RSS_LIVE] = 1 * MIB, [RSS_FILES] = 40 * MIB}},
+		 "traced blocks 0 bytes/s: pages of mapped files +40.0 MiB since the start\n"},
+	};
+	const struct snapshot snap = {0};
+	struct untraced_growth growth = {
+		.process = &process, .per_s = MIB, .since_ns = 10000000000};
+	struct report report = {.snapshot = &snap,
+				.judged = 2,
+				.first_rss = &first,
+				.untraced = {.items = &growth, .cnt = 1}};
+
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		report.rss = &scenes[i].rss;
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, scenes[i].cause));
+	}
+}
+
 /* If kernel memory is not traced, an all-clear says so. */
 static void kernel_is_not_traced(void **state)
 {
@@ -406,7 +441,7 @@ static void kept_memory(void **state)
 	} scenes[] = {
 		{.first = {.parts = {[RSS_LIVE] = 4 * MIB, [RSS_TOP] = 5 * MIB}}, "(-K)\n"},
 		{.first = {.parts = {[RSS_LIVE] = MIB, [RSS_TOP] = 5 * MIB}},
-		 "(-K); RSS has grown: live blocks +3.0 MiB\n"},
+		 "(-K); RSS has grown: memory in use in glibc's heap +3.0 MiB\n"},
 		{.first = {.parts = {[RSS_LIVE] = 4 * MIB}},
 		 "(-K); RSS has grown: free memory that glibc keeps +5.0 MiB\n"},
 	};
@@ -1038,6 +1073,7 @@ int main(void)
 		cmocka_unit_test(explained),
 		cmocka_unit_test(block_too_young),
 		cmocka_unit_test(orphans),
+		cmocka_unit_test(cause_of_growth),
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
