@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -128,24 +127,11 @@ static void shared_memory_that_is_not_mapped(void **state)
 	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 }
 
-/* Files of the user count even if no process has them open. */
-static void files_in_dev_shm(void **state)
+/* Mounts an empty tmpfs that only this process sees. */
+static int mount_tmpfs(const char *path)
 {
-	static char bytes[SHARED_BYTES] = {1};
-	uint64_t before = shm_files_bytes(getpid());
-	char name[64];
-	int fd;
-
-	snprintf(name, sizeof(name), "/memleak-test-%d", getpid());
-	fd = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
-	if (fd < 0) {
-		print_message("skipped: no /dev/shm\n");
-		skip();
-	}
-	assert_int_equal(write(fd, bytes, SHARED_BYTES), SHARED_BYTES);
-	close(fd);
-	assert_true(shm_files_bytes(getpid()) >= before + SHARED_BYTES);
-	assert_int_equal(shm_unlink(name), 0);
+	return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       mount("test", path, "tmpfs", 0, NULL);
 }
 
 /*
@@ -159,8 +145,7 @@ static int write_to_tmpfs(void)
 	uint64_t before;
 	int fd, reader;
 
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("test", "/tmp", "tmpfs", 0, NULL))
+	if (mount_tmpfs("/tmp"))
 		return 77;
 	/*
 	 * After unshare(), files opened earlier are on mounts of the parent's namespace, and no
@@ -178,13 +163,34 @@ static int write_to_tmpfs(void)
 	return !is_counted || !is_left_out;
 }
 
-static void file_on_tmpfs(void **state)
+/*
+ * Returns 0 if a file in /dev/shm counts after it was closed, but not once it belongs to another
+ * user; 77 if tmpfs cannot be mounted, and 1 otherwise.
+ */
+static int leave_in_dev_shm(void)
+{
+	static char bytes[SHARED_BYTES] = {1};
+	bool is_counted;
+	int fd;
+
+	if (mount_tmpfs("/dev/shm"))
+		return 77;
+	fd = shm_open("/left", O_CREAT | O_RDWR, 0600);
+	if (write(fd, bytes, SHARED_BYTES) != SHARED_BYTES)
+		return 1;
+	close(fd);
+	is_counted = shm_files_bytes(getpid()) == SHARED_BYTES;
+	return !is_counted || chown("/dev/shm/left", 1, 1) || shm_files_bytes(getpid());
+}
+
+/* Requires that a function returns 0 in a child process. Skips the test if it returns 77. */
+static void run_in_child(int (*function)(void))
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid)
-		_exit(write_to_tmpfs());
+		_exit(function());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
@@ -192,6 +198,16 @@ static void file_on_tmpfs(void **state)
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void file_on_tmpfs(void **state)
+{
+	run_in_child(write_to_tmpfs);
+}
+
+static void files_in_dev_shm(void **state)
+{
+	run_in_child(leave_in_dev_shm);
 }
 
 int main(void)
