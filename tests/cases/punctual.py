@@ -255,7 +255,7 @@ def test_hostile_user(t, what):
     stop(t, memleak)
 
 
-CROWD = 30
+CROWD = 16
 
 
 @slow
