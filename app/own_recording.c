@@ -13,7 +13,7 @@
 #include "base/proc.h"
 #include "screen/screen.h"
 
-static bool has_young(const struct options *opts)
+bool run_has_young(const struct options *opts)
 {
 	for (size_t i = 0; i < opts->pid_cnt; i++)
 		if (proc_age_ns(opts->pids[i]) < RUN_YOUNG_NS)
@@ -25,7 +25,6 @@ struct run_facts run_facts_now(const struct options *opts)
 {
 	return (struct run_facts){
 		.had_begun = opts->pid_cnt && !opts->follow,
-		.was_young = has_young(opts),
 		.has_size_filters = opts->min_size || opts->max_size != UINT64_MAX,
 	};
 }

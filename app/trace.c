@@ -206,6 +206,8 @@ static int begin_files(struct session *session)
 
 	if (err || !session->recorder)
 		return err;
+	if (session->facts.was_young)
+		recorder__set_young(session->recorder);
 	err = recorder__begin(session->recorder);
 	if (err)
 		log_error("cannot write to %s: %s", session->opts->record, strerror(-err));
@@ -240,6 +242,7 @@ static int trace(struct session *session)
 		err = server__new(&session->opts->listen, &session->server);
 	if (!err)
 		err = start_command(session);
+	session->facts.was_young = !err && run_has_young(session->opts);
 	if (!err)
 		err = open_source(session);
 	if (!err)

@@ -55,6 +55,11 @@ int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
 	return 0;
 }
 
+void recorder__set_young(struct recorder *recorder)
+{
+	recorder->header.flags |= RECORDING_WAS_YOUNG;
+}
+
 int recorder__begin(struct recorder *recorder)
 {
 	uint8_t header[HEADER_BYTES];

@@ -73,6 +73,9 @@ struct recorder;
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
 
+/* Adds the flag RECORDING_WAS_YOUNG. Call before recorder__begin(). */
+void recorder__set_young(struct recorder *recorder);
+
 /*
  * Truncates the file and writes the header. Call before the first recorder__add(). Returns 0 or a
  * negative errno.

@@ -91,6 +91,9 @@ static int check_class(pid_t pid, bool found)
 	cleanup_close int path_fd = proc_open(pid, "exe", O_PATH);
 	cleanup_close int fd = path_fd < 0 ? path_fd : process_open_program(pid);
 
+	/* A process that waits in exec is checked no further. */
+	if (path_fd == -EAGAIN)
+		return 0;
 	if (path_fd < 0) {
 		if (!found)
 			log_error("cannot open the program of process %d: %s%s", pid,
