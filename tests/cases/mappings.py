@@ -28,10 +28,25 @@ RANGES = ("whole", "front", "middle", "tail", "pieces", "across", "around", "byt
           "after_free")
 
 
+UNSEEN = ("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_reserve")
+KINDS = ("reserve", "files", "stack")
+RESERVES = ("used_parts", "used_whole", "used_huge")
+
+
+def run_mappings(t, names, *options):
+    programs = [t.program("mappings", name) for name in names]
+    for report, truth in t.traced_at_once(programs, *options):
+        expect(report, truth)
+
+
 @pitfall(9)
 def test_each_range(t):
-    for report, truth in t.traced_at_once([t.program("mappings", name) for name in RANGES]):
-        expect(report, truth)
+    run_mappings(t, (*RANGES, *UNSEEN))
+
+
+@pitfall(10)
+def test_each_kind(t):
+    run_mappings(t, (*KINDS, *RESERVES), "--reserved")
 
 
 @nightly
@@ -41,8 +56,9 @@ def test_range(t, name):
     run_mapping(t, name)
 
 
+@nightly
 @pitfall(9)
-@each("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_reserve")
+@each(*UNSEEN)
 def test_unseen(t, name):
     """Memory unmapped by raw system calls, as musl does with thread stacks, is gone."""
     run_mapping(t, name)
@@ -60,13 +76,15 @@ def test_unseen_of_found(t, name):
     expect(memleak.stop(), truth)
 
 
+@nightly
 @pitfall(10)
-@each("reserve", "files", "stack")
+@each(*KINDS)
 def test_kind(t, name):
     run_mapping(t, name, "--reserved")
 
 
-@each("used_parts", "used_whole", "used_huge")
+@nightly
+@each(*RESERVES)
 def test_used_reserve(t, name):
     """Reserved address space that becomes readable or writable counts as memory."""
     run_mapping(t, name, "--reserved")
