@@ -118,10 +118,11 @@ class Case:
         self.users_deadlines = getattr(module, "USERS_DEADLINES", False)
         self.untraced = getattr(function, "untraced", False)
         step, first = getattr(function, "sample", (1, 0))
-        self.gate = index % step == first and not getattr(function, "nightly", False)
+        is_nightly = getattr(function, "nightly", False)
+        self.gate = index % step == first and not is_nightly
         # `make check` runs only these: the first value of each function, unless it is slow.
-        self.brief = (not getattr(function, "slow", False) and not self.alone and
-                      not self.lane and value == getattr(function, "values", (None,))[0])
+        self.brief = (not getattr(function, "slow", False) and not self.alone and not self.lane and
+                      not is_nightly and value == getattr(function, "values", (None,))[0])
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
         self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name
