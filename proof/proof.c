@@ -41,6 +41,7 @@ struct definite {
 	uint32_t image;
 	/* true if the next picture is to wait for a running thread; see picture_taker__take() */
 	bool waits_for_runner;
+	bool kernel_hangs; /* true if kernel_roots_read() hung; it is not called again */
 	/*
 	 * calls of proof__finish() since the last proof of the process, including the one that made
 	 * it
@@ -55,6 +56,9 @@ struct definite {
  * many processes to prove each in time.
  */
 #define UNSEEN_MOST 64
+
+/* Maximum number of pointers that the kernel keeps for a process; they need 8 MB. */
+#define KERNEL_ROOTS_MAX 1000000
 
 /* How the number of lost blocks of a site changed over time. */
 struct loss_history {
@@ -162,6 +166,7 @@ void proof__free(struct proof *proof)
 	hash_map_deinit(&proof->reachable);
 	hash_map_deinit(&proof->logged);
 	frame_finder_deinit(&proof->frames);
+	kernel_roots_end();
 	free(proof);
 }
 
@@ -174,6 +179,10 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 	hash_map_set(&proof->logged, (uint64_t)pid, proof);
 	if (err == -EBUSY)
 		log_note("no proof for process %d: a debugger or another tracer is attached to it",
+			 pid);
+	else if (err == -ENODATA)
+		log_note("no proof for process %d: cannot read all pointers that the kernel keeps "
+			 "for it (epoll, io_uring, timers)",
 			 pid);
 	else
 		log_note("no proof for process %d: cannot read its memory: %s", pid,
@@ -411,18 +420,26 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 	return err;
 }
 
-/*
- * Makes the proof of the heap of one picture. Returns -EAGAIN if the process may have changed its
- * memory since the picture was taken.
- */
-static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
-		      struct heap *heap)
+static int read_kernel_roots(struct definite *before, pid_t pid, struct kernel_words *ret)
 {
-	struct definite *before = definite_of(finishing->proof, image);
-	cleanup_free uint64_t *words = NULL;
+	int err = before->kernel_hangs ? -ENODATA : kernel_roots_read(pid, KERNEL_ROOTS_MAX, ret);
+
+	before->kernel_hangs |= err == -ETIMEDOUT;
+	return err == -ETIMEDOUT ? -ENODATA : err;
+}
+
+/*
+ * Makes the proof of the heap of one picture. words: pointers that the kernel keeps. Returns
+ * -EAGAIN if the process may have changed its memory since the picture was taken.
+ */
+static int judge_heap(struct finishing *finishing, struct picture *picture, struct definite *before,
+		      const struct kernel_words *words, struct heap *heap)
+{
 	struct heap_picture seen = {
 		.memory = picture->memory,
 		.threads = &picture->threads,
+		.words = words->items,
+		.word_cnt = words->cnt,
 		.wants_census = finishing->proof->wants_census,
 		.lasts = lasts,
 		.arg = picture,
@@ -432,11 +449,8 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 	};
 	struct heap_proof proof;
 	bool is_valid;
-	int err = before ? kernel_roots_read(picture->pid, &words, &seen.word_cnt) : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
-	seen.words = words;
 	/* Let memleak's other threads run: they do not use the data of this proof. */
 	fair_lock_release();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
@@ -459,6 +473,19 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 			err = find_holders(finishing, &proof, &seen);
 	}
 	heap_proof_deinit(&proof);
+	return err;
+}
+
+static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
+		      struct heap *heap)
+{
+	struct definite *before = definite_of(finishing->proof, image);
+	struct kernel_words words = {0};
+	int err = before ? read_kernel_roots(before, picture->pid, &words) : -ENOMEM;
+
+	if (!err)
+		err = judge_heap(finishing, picture, before, &words, heap);
+	free(words.items);
 	return err;
 }
 
