@@ -24,6 +24,7 @@
 #include "base/proc_maps.h"
 #include "base/regular_file.h"
 #include "loader/target/arch.h"
+#include "loader/target/opened_files.h"
 #include "prober/prober.h"
 
 /* Maximum libraries read, since a hostile process may have an endless list. */
@@ -35,6 +36,7 @@ struct reader {
 	pid_t pid;
 	int mem;
 	const struct proc_maps *maps;
+	struct opened_files opened; /* results: index of the file's module, or a negative errno */
 	struct module_list *list;
 	uint64_t patience_ns; /* maximum total time of all reads */
 	/* piece of memory read last; it often contains the data needed next */
@@ -208,8 +210,10 @@ static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct
 	found = !has_main(list->items[0].fd, deadline_ns) &&
 		read_own_r_debug(reader, list->items[0].fd, deadline_ns, ret);
 	list->asked_ns = asked_ns + clock_ns(CLOCK_MONOTONIC) - begin_ns;
-	if (found)
+	if (found) {
 		drop_modules(list);
+		opened_files_deinit(&reader->opened);
+	}
 	return found;
 }
 
@@ -263,7 +267,7 @@ static void note_unread(struct module_list *list, const struct mapping *mapping,
  * Opens the mapped file and adds it to the list, unless it is already there. Returns its index or a
  * negative errno.
  */
-static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
+static ssize_t open_module(struct reader *reader, const struct mapping *mapping)
 {
 	struct module_list *list = reader->list;
 	struct module module;
@@ -293,6 +297,21 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 	}
 	list->items[list->cnt] = module;
 	return (ssize_t)list->cnt++;
+}
+
+/*
+ * Adds the mapped file to the list, unless it is already there. Returns its index or a negative
+ * errno: -ENOENT if this mapping is gone, but others of the file may still be there.
+ */
+static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
+{
+	ssize_t *module = opened_files_result(&reader->opened, mapping);
+
+	if (!module)
+		return -ENOMEM;
+	if (*module == -ENOENT)
+		*module = open_module(reader, mapping);
+	return *module;
 }
 
 /* Returns the file mapping that contains addr; NULL if there is none. */
@@ -349,19 +368,9 @@ static void add_program(struct reader *reader)
 
 static void add_rest(struct reader *reader)
 {
-	const struct mapping *before = NULL;
-
-	for_each_mapping (mapping, reader->maps) {
-		if (!mapping->executable || !mapping->file.ino)
-			continue;
-		/*
-		 * Skip adjacent mappings of the same file, since opening the file takes most of the
-		 * time.
-		 */
-		if (!before || !file_id_equal(&before->file, &mapping->file))
+	for_each_mapping (mapping, reader->maps)
+		if (mapping->executable && mapping->file.ino)
 			add_module(reader, mapping);
-		before = mapping;
-	}
 }
 
 static void add_moved(struct reader *reader)
@@ -421,6 +430,7 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	}
 	add_rest(&reader);
 	add_moved(&reader);
+	opened_files_deinit(&reader.opened);
 	proc_maps_deinit(&maps);
 	if (list.is_locked || (!list.cnt && !list.unread)) {
 		err = list.is_locked ? -EAGAIN : -ESRCH;

@@ -11,6 +11,7 @@
 #include "base/proc_maps.h"
 #include "base/test_knobs.h"
 #include "loader/target/modules.h"
+#include "loader/target/opened_files.h"
 
 /*
  * Interval between sweep rounds in milliseconds, and number of rounds after which unused probes are
@@ -46,6 +47,7 @@ static bool is_gone(int err)
  */
 static int find_mapped(struct shared_probes *shared, pid_t pid)
 {
+	struct opened_files opened = {0};
 	struct proc_maps maps;
 	int err = proc_maps_read(pid, &maps);
 
@@ -53,15 +55,22 @@ static int find_mapped(struct shared_probes *shared, pid_t pid)
 		return is_gone(err) ? 0 : err;
 	for_each_mapping (mapping, &maps) {
 		cleanup_close int fd = -1;
+		ssize_t *result;
 
 		if (!mapping->executable || !mapping->file.ino)
+			continue;
+		result = opened_files_result(&opened, mapping);
+		if (result && *result != -ENOENT)
 			continue;
 		fd = process_open_mapping(pid, mapping);
 		if (fd >= 0)
 			shared_probes_find(shared, fd);
 		else if (!is_gone(fd))
 			err = fd;
+		if (result)
+			*result = fd;
 	}
+	opened_files_deinit(&opened);
 	proc_maps_deinit(&maps);
 	return err;
 }
