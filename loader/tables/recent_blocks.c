@@ -50,7 +50,8 @@ int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *ob
 	if (err)
 		return err;
 	recent->seen = calloc(recent->bucket_cnt, sizeof(*recent->seen));
-	return recent->seen ? 0 : -ENOMEM;
+	recent->seen_bits = calloc(recent->bucket_cnt, sizeof(*recent->seen_bits));
+	return recent->seen && recent->seen_bits ? 0 : -ENOMEM;
 }
 
 void recent_blocks_deinit(struct recent_blocks *recent)
@@ -60,6 +61,7 @@ void recent_blocks_deinit(struct recent_blocks *recent)
 	if (recent->filter)
 		munmap(recent->filter, whole_pages(recent->filter_cnt * sizeof(*recent->filter)));
 	free(recent->seen);
+	free(recent->seen_bits);
 	*recent = (struct recent_blocks){0};
 }
 
@@ -98,6 +100,12 @@ static uint64_t read_block(const struct memleak_recent *bucket, size_t place,
 	return addr;
 }
 
+/* Returns the bit of a block in its bucket's word of seen_bits. */
+static uint64_t bit_of(const struct memleak_block_key *key)
+{
+	return UINT64_C(1) << (block__hash(key) >> 26);
+}
+
 static void read_bucket(const struct memleak_recent *bucket, struct memleak_recent *ret)
 {
 	for (size_t i = 0; i < MEMLEAK_RECENT_BLOCKS; i++)
@@ -109,6 +117,7 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 {
 	for (size_t i = 0; i < recent->bucket_cnt; i++) {
 		read_bucket(&recent->buckets[i], &recent->seen[i]);
+		recent->seen_bits[i] = 0;
 		if (read_cnt)
 			*read_cnt = (uint32_t)i + 1;
 	}
@@ -127,8 +136,12 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 			.site = kept->site,
 			.tid = kept->tid,
 		};
-		int err = key.addr ? element(arg, &key, &block) : 0;
+		int err;
 
+		if (!key.addr)
+			continue;
+		recent->seen_bits[i / MEMLEAK_RECENT_BLOCKS] |= bit_of(&key);
+		err = element(arg, &key, &block);
 		if (err)
 			return err;
 	}
@@ -137,9 +150,11 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 
 bool recent_blocks_visited(const struct recent_blocks *recent, const struct memleak_block_key *key)
 {
-	const struct memleak_recent *bucket =
-		&recent->seen[block__hash(key) & (recent->bucket_cnt - 1)];
+	size_t at = block__hash(key) & (recent->bucket_cnt - 1);
+	const struct memleak_recent *bucket = &recent->seen[at];
 
+	if (!(recent->seen_bits[at] & bit_of(key)))
+		return false;
 	for (size_t i = 0; i < MEMLEAK_RECENT_BLOCKS; i++)
 		if (bucket->words[i] == key->addr && bucket->blocks[i].image == key->image)
 			return key->domain == recent->domain;

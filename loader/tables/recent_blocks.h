@@ -22,6 +22,11 @@ struct recent_blocks {
 	size_t filter_cnt;
 	enum memleak_domain domain;
 	struct memleak_recent *seen; /* copies of the buckets, made by the last walk */
+	/*
+	 * for each bucket of `seen`: a bit for each block, selected by its hash. Most questions of
+	 * recent_blocks_visited() need only these words, which fit into the processor's caches.
+	 */
+	uint64_t *seen_bits;
 };
 
 /*
