@@ -131,8 +131,10 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 		return report->count && !report->only_runtime_init ? VERDICT_LEFT : VERDICT_CLEAN;
 	if (report->definite_count)
 		return VERDICT_LEFT;
-	return proof && proof->processes > proof->unproved && !proof->unproved ? VERDICT_CLEAN
-									       : VERDICT_UNKNOWN;
+	return proof && proof->processes > proof->unproved && !proof->unproved &&
+			       !report->snapshot->lost[LOSS_UNREAD]
+		       ? VERDICT_CLEAN
+		       : VERDICT_UNKNOWN;
 }
 
 /*

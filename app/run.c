@@ -37,6 +37,11 @@
 #define REPORT_MORE_NS 800000000ULL
 /* Maximum duration of the last report in nanoseconds: the user is waiting for memleak to end. */
 #define REPORT_LAST_NS 1400000000ULL
+/*
+ * Maximum time to read the block tables for the last report if the user has requested the end, in
+ * nanoseconds
+ */
+#define READ_LAST_NS 3000000000ULL
 
 /*
  * Maximum time that the source may spend on pending data before the main loop goes on, in
@@ -280,8 +285,20 @@ static bool wants_blocks(const struct run *run, bool final)
 }
 
 /*
+ * Returns the time until which the block tables are read for the last report. 0: this is not the
+ * last report, so a termination signal cancels it, and the last report follows.
+ */
+static uint64_t read_until_ns(const struct run *run)
+{
+	if (!run->final)
+		return 0;
+	return run->end_requested ? clock_deadline_ns(patient_ns(READ_LAST_NS)) : UINT64_MAX;
+}
+
+/*
  * Takes the snapshot for a report, with all events up to now. asked: the user has requested the
- * report, so --prove-every does not apply.
+ * report, so --prove-every does not apply. Returns 0 or a negative errno: -EINTR if a termination
+ * signal is pending.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -306,15 +323,18 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		return err;
 	run->final = final || ops->ended(run->source);
 	run->finished = run->final;
+	request.read_until_ns = read_until_ns(run);
 	err = ops->read(run->source, &request, &run->snap);
 	if (err) {
-		log_error("cannot take a snapshot: %s", strerror(-err));
+		if (err != -EINTR)
+			log_error("cannot take a snapshot: %s", strerror(-err));
 		return err;
 	}
 	run->snap.run = run->facts;
 	if (!run->opts->count_by)
 		rss_watch_begin(&run->rss_watch, &run->snap, run->final,
-				request.heaps_before_ns && options_keep_every_block(run->opts));
+				request.heaps_before_ns && options_keep_every_block(run->opts) &&
+					!run->snap.lost[LOSS_UNREAD]);
 	if (!run->prover->begun)
 		snapshot_drop_heaps(&run->snap);
 	run->deadline_ns += run->snap.walk_ns;
@@ -351,7 +371,7 @@ static int make_report(struct run *run, bool final, bool asked)
 	if (!err)
 		err = take_snapshot(run, final, asked);
 	if (err)
-		return err;
+		return err == -EINTR ? 0 : err;
 	if (!is_for_thread(run))
 		return end_report(run, show_report(run));
 	report_thread_begin(run->thread, show_report, run);
@@ -591,7 +611,7 @@ static int take_point(struct run *run)
 		return err;
 	err = ops->read(run->source, &request, &snap);
 	if (err)
-		return err;
+		return err == -EINTR ? 0 : err;
 	snap.between = true;
 	snap.run = run->facts;
 	err = reporter_add(&run->reporter, &snap, request.deadline_ns, false, false);

@@ -29,6 +29,12 @@ struct read_request {
 	 * memory for pointers to blocks). The proof judges only blocks allocated before this time.
 	 */
 	uint64_t heaps_before_ns;
+	/*
+	 * If not 0, the snapshot is the last one: blocks that were not read by this time are left
+	 * out, and counted as LOSS_UNREAD. If 0, read() fails with -EINTR when a termination signal
+	 * is pending.
+	 */
+	uint64_t read_until_ns;
 };
 
 /* A process whose heap a proof can search. */

@@ -54,6 +54,8 @@ enum loss {
 	LOSS_INHERITED,
 	/* Strings that were read only in part; the size of the part counts as the block's size. */
 	LOSS_STRINGS,
+	/* Blocks missing in the last report, since reading them would have taken too long. */
+	LOSS_UNREAD,
 	LOSS_CNT,
 };
 

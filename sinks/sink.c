@@ -79,6 +79,9 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			    "raise --max-allocs"},
 	[LOSS_STRINGS] = {"strings", "string", "strings",
 			  "of unknown size, too long or unreadable: counted as far as read", NULL},
+	[LOSS_UNREAD] = {"unread", "block", "blocks",
+			 "not read: memleak was asked to end, and reading all takes too long",
+			 "request a report with SIGUSR1 before the end"},
 };
 
 char *lost_describe(enum loss lost, uint64_t cnt)

@@ -234,6 +234,8 @@ void text_write_incomplete(FILE *out, const struct report *report)
 
 		write_missing(out, of_blocks[i], lost, lost + report->count, "allocations were");
 	}
+	write_missing(out, LOSS_UNREAD, snap->lost[LOSS_UNREAD],
+		      snap->lost[LOSS_UNREAD] + report->count, "blocks were");
 	if (!snap->lost[LOSS_STACKS_FULL])
 		return;
 	for (size_t i = 0; i < snap->site_cnt; i++) {

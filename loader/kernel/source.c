@@ -354,6 +354,7 @@ static int kernel_source__read(struct source *base, const struct read_request *r
 	int err;
 
 	source->tracker.page_offset = *source->programs.switches.direct_map;
+	source->tracker.walker.read_until_ns = request->read_until_ns;
 	err = tracker_walk_begin(&source->tracker, clock_ns(CLOCK_MONOTONIC), &walk, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)

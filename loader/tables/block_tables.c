@@ -126,13 +126,15 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 }
 
 int block_tables_walk(const struct block_tables *tables,
-		      int (*element)(void *arg, const void *key, const void *value), void *arg)
+		      int (*element)(void *arg, const void *key, const void *value),
+		      bool (*stops)(void *arg), void *arg)
 {
 	struct table_walk walk = {
 		.fd = tables->first_fd,
 		.key_size = sizeof(struct memleak_block_key),
 		.value_size = sizeof(struct memleak_block),
 		.element = element,
+		.stops = stops,
 		.arg = arg,
 	};
 	int err = table_walk_run(&walk);

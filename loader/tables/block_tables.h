@@ -56,7 +56,8 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
  * the walk and its address is allocated again, the address may be visited twice.
  */
 int block_tables_walk(const struct block_tables *tables,
-		      int (*element)(void *arg, const void *key, const void *value), void *arg);
+		      int (*element)(void *arg, const void *key, const void *value),
+		      bool (*stops)(void *arg), void *arg);
 int block_tables_delete(const struct block_tables *tables,
 			int (*element)(void *arg, const void *key, const void *value),
 			void (*deleted)(void *arg, const void *key), void *arg);

@@ -46,6 +46,7 @@ struct block_walker {
 	bool sums_left_out; /* true to also sum up blocks left out because of their age */
 	/* if not 0, keep heap blocks for a proof, which judges blocks allocated before this time */
 	uint64_t heaps_before_ns;
+	uint64_t read_until_ns; /* as in struct read_request */
 	bool any_age; /* true to count blocks of any age regardless of -o, without listing blocks */
 };
 

@@ -38,6 +38,8 @@ int table_walk_run(const struct table_walk *walk)
 		uint32_t cnt = cap;
 		int err;
 
+		if (walk->stops && walk->stops(walk->arg))
+			return -ECANCELED;
 		if (!keys) {
 			keys = reallocarray(NULL, cap, walk->key_size);
 			values = reallocarray(NULL, cap, walk->value_size);
@@ -117,6 +119,7 @@ int table_walk_delete(const struct table_walk *walk)
 	int err, delete_err;
 
 	search.element = collect_key;
+	search.stops = NULL;
 	search.arg = &key_list;
 	err = table_walk_run(&search);
 	delete_err = delete_keys(&key_list);

@@ -6,6 +6,7 @@
 #ifndef LOADER_TABLES_TABLE_WALK_H
 #define LOADER_TABLES_TABLE_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct table_walk {
@@ -14,14 +15,17 @@ struct table_walk {
 	size_t value_size;
 	/* Called for each element. Returns 0, or an error that ends the walk. */
 	int (*element)(void *arg, const void *key, const void *value);
+	/* Called before each batch. If it returns true, the walk ends. NULL: the walk never ends
+	 * early. */
+	bool (*stops)(void *arg);
 	/* Called for each element that table_walk_delete() has deleted; may be NULL. */
 	void (*deleted)(void *arg, const void *key);
 	void *arg;
 };
 
 /*
- * Calls element() for each element of the table. Returns 0, -ENOMEM, the error of element(), or the
- * error of bpf(2).
+ * Calls element() for each element of the table. Returns 0, -ENOMEM, -ECANCELED if stops() returned
+ * true, the error of element(), or the error of bpf(2).
  */
 int table_walk_run(const struct table_walk *walk);
 

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/signals.h"
 #include "bpf/reading.h"
 #include "loader/tables/table_walk.h"
 #include "loader/tables/tracker_sites.h"
@@ -236,10 +237,44 @@ static void end_reading(struct tracker *tracker)
  */
 static int visit_table_block(void *arg, const void *key, const void *value)
 {
-	const struct tracker_walk *walk = arg;
+	struct tracker_walk *walk = arg;
 
+	walk->table_cnt++;
 	return recent_blocks_visited(&walk->tracker->recent, key) ? 0
 								  : visit_block(arg, key, value);
+}
+
+/* True if the walk over the block tables must end early. */
+static bool stops(void *arg)
+{
+	const struct tracker_walk *walk = arg;
+	uint64_t until_ns = walk->tracker->walker.read_until_ns;
+
+	return until_ns ? clock_ns(CLOCK_MONOTONIC) >= until_ns : signals_end_pending();
+}
+
+/* Counts the blocks in the tables that the walk has not read. */
+static uint64_t count_unread(const struct tracker_walk *walk)
+{
+	const struct descendants *descendants = walk->tracker->descendants;
+	uint64_t in_cache, held,
+		read = walk->table_cnt + (descendants ? descendants->freed_cnt : 0);
+
+	recent_blocks_count(&walk->tracker->recent, &in_cache, &held);
+	return held > read ? held - read : 1;
+}
+
+static int walk_blocks(struct tracker_walk *walk)
+{
+	const struct tracker *tracker = walk->tracker;
+	int err = block_tables_walk(&tracker->blocks, visit_table_block, stops, walk);
+
+	if (err != -ECANCELED)
+		return err;
+	if (!tracker->walker.read_until_ns)
+		return -EINTR;
+	walk->unread = count_unread(walk);
+	return 0;
 }
 
 /*
@@ -288,7 +323,7 @@ static int walk_tables(struct tracker_walk *walk)
 				 tracker->reading ? &tracker->reading->read_cnt : NULL, visit_block,
 				 walk);
 	if (!err)
-		err = block_tables_walk(&tracker->blocks, visit_table_block, walk);
+		err = walk_blocks(walk);
 	if (!err)
 		err = take_handed(walk);
 	end_reading(tracker);
@@ -298,7 +333,7 @@ static int walk_tables(struct tracker_walk *walk)
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap)
 {
-	walk->tracker = tracker;
+	*walk = (struct tracker_walk){.tracker = tracker};
 	block_walk_begin(&tracker->walker, t0_ns, &walk->blocks, snap);
 	return walk_tables(walk);
 }
@@ -312,6 +347,7 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 		err = block_walk_fill(&walk->blocks, snap);
 	if (!err)
 		err = tracker_stats_read(walk->tracker, snap);
+	snap->lost[LOSS_UNREAD] = walk->unread;
 	return block_walk_end(&walk->blocks, err, snap);
 }
 

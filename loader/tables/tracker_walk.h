@@ -28,11 +28,13 @@ void tracker_forget_pictures(struct tracker *tracker);
 struct tracker_walk {
 	struct tracker *tracker;
 	struct block_walk blocks;
+	uint64_t table_cnt; /* number of blocks read from the block tables */
+	uint64_t unread;    /* number of blocks that were not read in time */
 };
 
 /*
  * Begins a snapshot of the time t0_ns, which is now or shortly before, and reads the blocks in the
- * kernel's tables. Returns 0 or a negative errno.
+ * kernel's tables. Returns 0 or a negative errno, such as -EINTR: see struct read_request.
  */
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap);

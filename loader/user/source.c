@@ -86,6 +86,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	item_watches_pause_all(&source->tracing.watches);
 	set->programs->ctx.deadline_ns = request->deadline_ns;
 	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
+	set->programs->tracker.walker.read_until_ns = request->read_until_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
 	/*
 	 * Apply all records now: blocks and mappings in the snapshot must be those of the same

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests walks of a BPF map: each element is visited once, and deletions are reported. */
+/*
+ * Tests walks of a BPF map: each element is visited once, deletions are reported, and a walk can
+ * end early.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,11 +136,34 @@ static void deletions_are_reported(void **state)
 	}
 }
 
+static unsigned int batches;
+
+static bool stops_at_third_batch(void *arg)
+{
+	(void)arg;
+	return ++batches == 3;
+}
+
+static void walk_ends_early(void **state)
+{
+	struct table_walk walk = walk_of(visit);
+	size_t visited = 0;
+
+	skip_without_rights();
+	walk.stops = stops_at_third_batch;
+	assert_int_equal(table_walk_run(&walk), -ECANCELED);
+	assert_int_equal(batches, 3);
+	for (uint32_t i = 0; i < ELEMENTS; i++)
+		visited += seen.visited[i];
+	assert_in_range(visited, 1, ELEMENTS - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(visits_each_once, fill, empty),
 		cmocka_unit_test_setup_teardown(deletions_are_reported, fill, empty),
+		cmocka_unit_test_setup_teardown(walk_ends_early, fill, empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
