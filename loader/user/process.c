@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/limited_call.h"
@@ -28,6 +29,7 @@
 #include "loader/target/map_events.h"
 #include "loader/target/modules.h"
 #include "loader/target/open_fds.h"
+#include "loader/target/opened_files.h"
 
 /*
  * Minimum interval between reads of mappings only to compare them with tracked mappings, in
@@ -275,21 +277,41 @@ static void note_function(struct user_process *process, uint64_t addr, const cha
 	grown[process->place_cnt++] = (struct function_place){addr, name};
 }
 
+/* The backing inodes of the files that a process has mapped. */
+struct backing_files {
+	struct opened_files opened; /* results: index in `ids`, or a negative errno */
+	struct file_id *ids;
+	size_t cnt;
+	size_t cap;
+};
+
+/* Returns the index of the backing inode of a mapping's file, or a negative errno. */
+static ssize_t add_backing(struct backing_files *files, pid_t pid, const struct mapping *mapping)
+{
+	cleanup_close int fd = process_open_mapping(pid, mapping);
+	int err = fd < 0 ? fd : array_reserve(&files->ids, &files->cap, files->cnt + 1);
+
+	if (!err)
+		err = backing_inode(fd, &files->ids[files->cnt]);
+	return err ? err : (ssize_t)files->cnt++;
+}
+
 static void note_mapping(const struct user_context *ctx, struct user_process *process,
-			 const struct mapping *mapping)
+			 const struct mapping *mapping, struct backing_files *files)
 {
 	const struct probe_set *probes = ctx->shared ? &ctx->shared->probes : &process->probes;
-	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
+	ssize_t *file = opened_files_result(&files->opened, mapping);
 	uint64_t end = mapping->offset + mapping->end - mapping->start;
-	struct file_id file;
 
-	if (fd < 0 || backing_inode(fd, &file))
+	if (file && *file == -ENOENT)
+		*file = add_backing(files, process->info.pid, mapping);
+	if (!file || *file < 0)
 		return;
 	for (size_t i = 0; i < probes->cnt; i++) {
 		const struct probe *probe = &probes->items[i];
 
-		if (file_id_equal(&probe->file, &file) && probe->offset >= mapping->offset &&
-		    probe->offset < end)
+		if (file_id_equal(&probe->file, &files->ids[*file]) &&
+		    probe->offset >= mapping->offset && probe->offset < end)
 			note_function(process, mapping->start + probe->offset - mapping->offset,
 				      probe->function);
 	}
@@ -301,9 +323,13 @@ static void note_mapping(const struct user_context *ctx, struct user_process *pr
 static void note_functions(const struct user_context *ctx, struct user_process *process,
 			   const struct proc_maps *maps)
 {
+	struct backing_files files = {.cnt = 0};
+
 	for (size_t i = 0; i < maps->cnt; i++)
-		if (maps->mappings[i].executable)
-			note_mapping(ctx, process, &maps->mappings[i]);
+		if (maps->mappings[i].executable && maps->mappings[i].file.ino)
+			note_mapping(ctx, process, &maps->mappings[i], &files);
+	opened_files_deinit(&files.opened);
+	free(files.ids);
 }
 
 int user_process__maps(const struct user_context *ctx, const struct user_process *process,
