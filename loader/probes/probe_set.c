@@ -325,6 +325,13 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
+bool probe_set_has(const struct probe_set *set, int fd, uint64_t offset)
+{
+	struct probe probe = {.offset = offset};
+
+	return !backing_inode(fd, &probe.file) && is_probed(set, &probe);
+}
+
 /* Returns copies of the probes of one file; NULL if out of memory. The caller frees them. */
 static struct probe *probes_of(const struct probe_set *set, const struct probe_file *file,
 			       size_t *cnt)

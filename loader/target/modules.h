@@ -51,11 +51,12 @@ struct module_list {
 	 * if unknown.
 	 */
 	ssize_t hook_module;
-	uint64_t hook_offset; /* offset of the hook in the file */
-	uint64_t r_debug;     /* address of the dynamic loader's r_debug; 0 if unknown */
-	uint64_t asked_ns;    /* time spent reading memory and examining files */
-	bool unasked;   /* true if memory or files were not read because the time limit was 0 */
-	bool hangs;     /* true if memory could not be read within the time limit */
+	/* offset of the hook in the file, as stated by the process: it may be anywhere in code */
+	uint64_t hook_offset;
+	uint64_t r_debug;  /* address of the dynamic loader's r_debug; 0 if unknown */
+	uint64_t asked_ns; /* time spent reading memory and examining files */
+	bool unasked;      /* true if memory or files were not read because the time limit was 0 */
+	bool hangs;        /* true if memory could not be read within the time limit */
 	bool is_locked; /* true if files could not be opened because the memory map stays locked */
 };
 
@@ -73,6 +74,9 @@ struct module_list {
  */
 int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret);
 void module_list_deinit(struct module_list *list);
+
+/* The function that the dynamic loader calls when its list changes. */
+#define LOADER_HOOK "_dl_debug_state"
 
 struct mapping;
 

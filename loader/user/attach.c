@@ -424,14 +424,42 @@ static void attach_raises(struct attach_state *state, const struct module_list *
 	}
 }
 
-static void attach_all(struct attach_state *state, const struct module_list *list)
+/*
+ * Probes the dynamic loader's hook, if the file has this function where the process states it.
+ * Otherwise, a hostile process could have any byte of a shared file changed, for example in the
+ * middle of an instruction of the C library, in all processes.
+ */
+static void attach_hook(struct attach_state *state, const struct module_list *list)
 {
+	static const struct wanted_function name = {.name = LOADER_HOOK};
+	static const struct wanted_functions wanted = {
+		.items = &name,
+		.cnt = 1,
+		.scope = SCOPE_ALL,
+		.at_entry = true,
+	};
+	const struct module *module = &list->items[list->hook_module];
 	struct probe hook = {
 		.function = "the dynamic loader's hook",
 		.shape = MEMLEAK_SHAPE_LIBRARIES,
 		.offset = list->hook_offset,
 	};
+	struct file_functions found;
+	size_t i = 0;
 
+	if (probe_set_has(state->probes, module->fd, hook.offset) ||
+	    search_file(state, module, &wanted, &found))
+		return;
+	while (i < found.cnt && found.items[i].offset != hook.offset)
+		i++;
+	if (i < found.cnt)
+		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
+				 &hook, 1);
+	file_functions_deinit(&found);
+}
+
+static void attach_all(struct attach_state *state, const struct module_list *list)
+{
 	for (size_t i = 0; i < list->cnt && !state->ctx->opts->fds; i++) {
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
@@ -444,8 +472,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	if (state->throws)
 		attach_raises(state, list);
 	if (list->hook_module >= 0)
-		probe_set_attach(state->probes, &state->ctx->programs, state->bound,
-				 list->items[list->hook_module].fd, &hook, 1);
+		attach_hook(state, list);
 }
 
 /*

@@ -175,3 +175,15 @@ def test_prober_is_killed(t):
     program.go()
     memleak.wait_for("its probes", lambda: f"malloc at {library}+" in memleak.notes)
     memleak.stop()
+
+
+def test_forged_hook(t):
+    """
+    A process states a place in the middle of a function as its dynamic loader's hook: no code is
+    changed there, as it would be changed in all processes that map the file.
+    """
+    program = t.program("forged_hook")
+    memleak = t.attach(program)
+    truth = program.go()
+    wanted("changed bytes", truth.facts["changed"], ["0"])
+    expect(memleak.stop(), truth)
