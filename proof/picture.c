@@ -3,6 +3,7 @@
 #include "proof/picture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -162,6 +163,17 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 	return err;
 }
 
+/*
+ * True if memory of the process can be opened now. While the process waits in exec, the tracer
+ * would wait with it, until the deadline.
+ */
+static bool is_open(pid_t pid)
+{
+	cleanup_close int fd = proc_open(pid, "mem", O_RDONLY);
+
+	return fd != -EAGAIN;
+}
+
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret)
 {
@@ -177,6 +189,8 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
 
 	if (pid != taker->watched && is_traced(pid))
 		return -EBUSY;
+	if (!is_open(pid))
+		return -EAGAIN;
 	picture = calloc(1, sizeof(*picture));
 	if (!picture)
 		return -ENOMEM;
