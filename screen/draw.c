@@ -630,8 +630,11 @@ static size_t draw_text(const char *text, size_t from, int *y, int end)
 static void draw_source(const struct drawing *drawing, const struct screen_line *line, int y,
 			int end)
 {
+	bool is_reading = false;
 	const struct source_text *text =
-		line->file ? source_reader__ask(drawing->sources, line->file, line->line) : NULL;
+		line->file
+			? source_reader__ask(drawing->sources, line->file, line->line, &is_reading)
+			: NULL;
 	int around = (end - y - 2) / 2;
 
 	if (!line->file) {
@@ -643,7 +646,9 @@ static void draw_source(const struct drawing *drawing, const struct screen_line 
 		char *plain = escape_dup(line->file);
 
 		print(y++, 0, COLS, "%s:%u%s", plain ? plain : "?", line->line,
-		      text ? "" : " (no such file here)");
+		      text         ? ""
+		      : is_reading ? " (reading ...)"
+				   : " (no such file here)");
 		free(plain);
 	}
 	attroff(CYAN);

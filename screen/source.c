@@ -108,20 +108,19 @@ void source_reader__free(struct source_reader *reader)
 }
 
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
-					     unsigned int line)
+					     unsigned int line, bool *is_reading)
 {
 	struct job *job = reader->job;
 
+	/* Start no second thread while one runs: a hanging file system then blocks only one. */
+	*is_reading = job && !atomic_load(&job->done);
+	if (*is_reading)
+		return NULL;
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/*
-		 * Start no second thread while one runs: a hanging file system then blocks only
-		 * one.
-		 */
-		if (job && !atomic_load(&job->done))
-			return NULL;
 		if (job)
 			job_put(job);
 		job = reader->job = begin(reader->wake_fd, file, line);
+		*is_reading = job && !atomic_load(&job->done);
 	}
-	return job && atomic_load(&job->done) && job->text.lines[SOURCE_AROUND] ? &job->text : NULL;
+	return job && !*is_reading && job->text.lines[SOURCE_AROUND] ? &job->text : NULL;
 }

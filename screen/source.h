@@ -24,11 +24,11 @@ int source_reader__new(int wake_fd, struct source_reader **ret);
 void source_reader__free(struct source_reader *reader);
 
 /*
- * Returns the requested line and the lines around it; NULL if it does not exist, has not been read
- * yet, or if another line is still being read. After reading it, the reader writes to wake_fd, and
- * the caller must ask again.
+ * Returns the requested line and the lines around it. Returns NULL with *is_reading set while this
+ * or another line is being read: when that is done, the reader writes to wake_fd, and the caller
+ * must ask again. Returns NULL without *is_reading if the line cannot be read.
  */
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
-					     unsigned int line);
+					     unsigned int line, bool *is_reading);
 
 #endif

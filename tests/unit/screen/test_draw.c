@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests how the live screen is drawn, on a terminal without output. */
 #include <locale.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <curses.h>
 
+#include "base/regular_file.h"
 #include "screen/draw.h"
 
 #define S UINT64_C(1000000000)
@@ -23,6 +27,9 @@ static struct screen_line frames[] = {{.text = "inner_1"}, {.text = "inner_2"}, 
 				      {.text = "inner_7"}, {.text = "inner_8"}};
 static struct screen_line *lines[] = {&frames[0], &frames[1], &frames[2], &frames[3],
 				      &frames[4], &frames[5], &frames[6], &frames[7]};
+
+static struct source_reader *sources;
+static sem_t is_answered;
 
 static struct screen_row row_of(size_t line_cnt)
 {
@@ -48,7 +55,8 @@ static void draw_row(const struct screen_row *row, enum screen_page page, const 
 	struct shown_report shown = {
 		.target = "leak (4711)", .verdict = verdict, .facts = "", .row_cnt = 1};
 	const struct screen_row *rows[] = {row};
-	const struct drawing drawing = {.log = unread, .unread = unread, .waiting = ""};
+	const struct drawing drawing = {
+		.sources = sources, .log = unread, .unread = unread, .waiting = ""};
 	struct model model;
 
 	model_init(VIEW_STACK, COLUMN_BYTES, &model);
@@ -148,6 +156,42 @@ static void verdict_colour(void **state)
 	assert_int_equal(colour_at(1), 0);
 }
 
+/* Refuses a file, like a file system that answers late. */
+static bool refuse_late(int path_fd)
+{
+	while (sem_wait(&is_answered))
+		;
+	return true;
+}
+
+/* A source file is missing only once the attempt to read it has failed. */
+static void missing_source(void **state)
+{
+	struct screen_line line = {.text = "inner", .file = "/proc/self/exe", .line = 1};
+	struct screen_line *stack[] = {&line};
+	struct screen_row row = row_of(1);
+	int wake_fd = eventfd(0, EFD_CLOEXEC);
+	uint64_t cnt;
+
+	row.lines = stack;
+	sem_init(&is_answered, 0, 0);
+	assert_int_equal(source_reader__new(wake_fd, &sources), 0);
+	regular_file_refuse(refuse_late);
+	resizeterm(24, WIDTH);
+	for (int i = 0; i < 2; i++) {
+		draw_row(&row, PAGE_STACK, "", "");
+		assert_int_equal(count_lines("exe:1 (reading ...)"), 1);
+	}
+	sem_post(&is_answered);
+	assert_int_equal(read(wake_fd, &cnt, sizeof(cnt)), sizeof(cnt));
+	draw_row(&row, PAGE_STACK, "", "");
+	assert_int_equal(count_lines("exe:1 (no such file here)"), 1);
+	regular_file_refuse(NULL);
+	source_reader__free(sources);
+	sources = NULL;
+	close(wake_fd);
+}
+
 static int open_terminal(void **state)
 {
 	FILE *nowhere = fopen("/dev/null", "r+e");
@@ -166,6 +210,7 @@ int main(void)
 		cmocka_unit_test(frames_first),
 		cmocka_unit_test(empty_ages),
 		cmocka_unit_test(verdict_colour),
+		cmocka_unit_test(missing_source),
 	};
 
 	return cmocka_run_group_tests(tests, open_terminal, NULL);
