@@ -254,13 +254,14 @@ static void draw_title(const struct model *model)
 	attroff(A_BOLD);
 }
 
-/* Formats a change of an amount, such as "+1.20M", in at most 6 columns. */
+/* Formats a change of an amount, such as "+1.20M", in at most 6 columns; "-" if it is NAN. */
 static void signed_amount(double bytes, char ret[SHORT_AMOUNT_SIZE + 1])
 {
-	char amount[SHORT_AMOUNT_SIZE];
+	char amount[SHORT_AMOUNT_SIZE] = "-";
 
-	short_amount(fabs(bytes) < 0.5 ? 0 : bytes, amount);
-	snprintf(ret, SHORT_AMOUNT_SIZE + 1, "%s%s", bytes < 0.5 ? "" : "+", amount);
+	if (!isnan(bytes))
+		short_amount(fabs(bytes) < 0.5 ? 0 : bytes, amount);
+	snprintf(ret, SHORT_AMOUNT_SIZE + 1, "%s%s", bytes >= 0.5 ? "+" : "", amount);
 }
 
 /*
@@ -547,7 +548,7 @@ static void draw_row(const struct model *model, size_t at, const struct layout *
 		put_right(y, layout->x[COLUMN_COUNT], widths[COLUMN_COUNT], text);
 	}
 	if (layout->x[COLUMN_CHANGE] >= 0) {
-		signed_amount((double)row->change, change);
+		signed_amount(row->change, change);
 		put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], change);
 	}
 	draw_past(row, layout, y);

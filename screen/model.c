@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/hash.h"
 
 static const char *const view_words[VIEW_CNT] = {"stack", "process", "thread", "module"};
 
@@ -49,11 +50,8 @@ void model_init(enum screen_view view, enum screen_column sort, struct model *re
 
 static void forget_mark(struct model *model)
 {
-	hash_map_deinit(&model->mark_of);
-	model->mark_of = (struct hash_map){0};
-	free(model->marks);
-	model->marks = NULL;
-	model->mark_cnt = 0;
+	hash_map_deinit(&model->marks);
+	model->marks = (struct hash_map){0};
 	model->mark_ns = 0;
 }
 
@@ -73,39 +71,65 @@ const struct screen_row *model_selected(const struct model *model)
 	return model->selected < model->row_cnt ? model->rows[model->selected] : NULL;
 }
 
-static int64_t change_of(const struct model *model, const struct screen_row *row)
+static int mark(struct model *model, uint64_t id, uint64_t bytes)
 {
-	const struct screen_mark *mark;
+	return bytes ? hash_map_set(&model->marks, id, (void *)(uintptr_t)bytes) : 0;
+}
 
-	if (!model->mark_ns)
-		return row->change;
-	mark = hash_map_get(&model->mark_of, row->id);
-	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
+static double change_since_mark(const struct model *model, uint64_t id, uint64_t bytes)
+{
+	return (double)bytes - (double)(uintptr_t)hash_map_get(&model->marks, id);
+}
+
+static double change_of(const struct model *model, const struct screen_row *row)
+{
+	return model->mark_ns ? change_since_mark(model, row->id, row->bytes) : row->growth;
+}
+
+static uint64_t thread_id(const struct screen_row *row, const struct screen_thread *thread)
+{
+	return hash_word(row->id, (uint64_t)thread->tid);
+}
+
+static double thread_change_of(const struct model *model, const struct screen_row *row,
+			       const struct screen_thread *thread)
+{
+	double change = !model->mark_ns ? thread->change
+			: model->has_thread_marks
+				? change_since_mark(model, thread_id(row, thread), thread->bytes)
+				: NAN;
+
+	return isnan(change) && row->thread_cnt == 1 ? change_of(model, row) : change;
+}
+
+static int mark_row(struct model *model, const struct screen_row *row)
+{
+	int err = mark(model, row->id, row->bytes);
+
+	for (size_t i = 0; !err && i < row->thread_cnt; i++)
+		err = mark(model, thread_id(row, &row->threads[i]), row->threads[i].bytes);
+	return err;
 }
 
 /*
- * Sets the mark: remembers the bytes of each stack, so that the change since then can be shown.
- * Sorts rows by this change.
+ * Sets the mark: remembers the bytes of each stack and thread, so that the change since then can be
+ * shown. Sorts rows by this change.
  */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
+	int err = 0;
 
 	forget_mark(model);
 	if (!shown)
 		return 0;
-	model->marks = calloc(shown->row_cnt + 1, sizeof(*model->marks));
-	if (!model->marks)
-		return -ENOMEM;
-	for (size_t i = 0; i < shown->row_cnt; i++) {
-		struct screen_mark *mark = &model->marks[model->mark_cnt++];
-
-		*mark = (struct screen_mark){shown->rows[i].id, shown->rows[i].bytes};
-		if (hash_map_set(&model->mark_of, mark->id, mark)) {
-			forget_mark(model);
-			return -ENOMEM;
-		}
+	for (size_t i = 0; !err && i < shown->row_cnt; i++)
+		err = mark_row(model, &shown->rows[i]);
+	if (err) {
+		forget_mark(model);
+		return err;
 	}
+	model->has_thread_marks = shown->has_threads;
 	model->mark_ns = shown->wall_ns;
 	model->sort = COLUMN_CHANGE;
 	model->inverted = false;
@@ -195,7 +219,9 @@ static struct screen_row share_of(const struct model *model, const struct screen
 {
 	struct screen_row share = *row;
 
-	share.change = change_of(model, row);
+	share.change = model->view == VIEW_THREAD && row->thread_cnt
+			       ? thread_change_of(model, row, &row->threads[thread])
+			       : change_of(model, row);
 	if (model->view != VIEW_THREAD || row->thread_cnt < 2)
 		return share;
 	share.bytes = row->threads[thread].bytes;
@@ -304,7 +330,7 @@ static double value_of(const struct screen_row *row, enum screen_column column)
 	case COLUMN_COUNT:
 		return (double)row->count;
 	case COLUMN_CHANGE:
-		return (double)row->change;
+		return isnan(row->change) ? -INFINITY : row->change;
 	case COLUMN_RATE:
 		return isnan(row->bytes_per_s) ? -INFINITY : row->bytes_per_s;
 	case COLUMN_AGE:
@@ -438,6 +464,8 @@ int model_show(struct model *model, struct shown_report *shown)
 	struct shown_report *before = model->newest ? model->newest : model->shown;
 	int err = before ? shown_report__keep_proof(shown, before) : 0;
 
+	if (!err && before && !model->recorded)
+		err = shown_report__compare_threads(shown, before);
 	if (err) {
 		shown_report__free(shown);
 		return err;

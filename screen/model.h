@@ -62,11 +62,6 @@ enum screen_key {
 
 #define FILTER_SIZE 128
 
-struct screen_mark {
-	uint64_t id;
-	uint64_t bytes;
-};
-
 struct model {
 	struct shown_report *shown;  /* report that is shown; NULL before the first report */
 	struct shown_report *newest; /* while paused: the latest report; NULL if there is none */
@@ -91,10 +86,10 @@ struct model {
 	char *within;
 	uint64_t within_id;
 
-	struct screen_mark *marks;
-	size_t mark_cnt;
-	struct hash_map mark_of; /* the elements of `marks`, with the row's id as key */
-	int64_t mark_ns;         /* time of the report at which the user set the mark; 0 if none */
+	/* bytes at the mark, cast to pointers, of each stack and of each thread in a stack */
+	struct hash_map marks;
+	bool has_thread_marks;
+	int64_t mark_ns; /* time of the report at which the user set the mark; 0 if none */
 
 	/* memory for the rows of the list: groups, stacks, or parts of stacks */
 	struct screen_row *sums;

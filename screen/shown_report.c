@@ -285,7 +285,8 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 	if (!threads)
 		return -ENOMEM;
 	for (size_t i = 0; i < site->block_cnt; i++) {
-		threads[i] = (struct screen_thread){site->blocks[i].tid, site->blocks[i].size, 1};
+		threads[i] =
+			(struct screen_thread){site->blocks[i].tid, site->blocks[i].size, 1, NAN};
 		bytes += (double)site->blocks[i].size;
 	}
 	qsort(threads, site->block_cnt, sizeof(*threads), by_tid);
@@ -334,7 +335,7 @@ static void copy_past(const struct report *report, const struct report_site *sit
 	const struct site_history *history = site->history;
 
 	row->bytes_per_s = NAN;
-	row->change = site->growth_bytes;
+	row->growth = (double)site->growth_bytes;
 	if (!history)
 		return;
 	row->has_past = true;
@@ -498,6 +499,35 @@ int shown_report__keep_proof(struct shown_report *shown, const struct shown_repo
 		row->lost = old->lost;
 		row->definite = old->definite;
 		err = keep_notes(shown, row, old->notes);
+	}
+	hash_map_deinit(&rows);
+	return err;
+}
+
+static uint64_t bytes_of_thread(const struct screen_row *row, pid_t tid)
+{
+	for (size_t i = 0; row && i < row->thread_cnt; i++)
+		if (row->threads[i].tid == tid)
+			return row->threads[i].bytes;
+	return 0;
+}
+
+int shown_report__compare_threads(struct shown_report *shown, const struct shown_report *before)
+{
+	struct hash_map rows = {0};
+	int err = 0;
+
+	if (!shown->has_threads || !before->has_threads)
+		return 0;
+	for (size_t i = 0; !err && i < before->row_cnt; i++)
+		err = hash_map_set(&rows, before->rows[i].id, &before->rows[i]);
+	for (size_t i = 0; !err && i < shown->row_cnt; i++) {
+		const struct screen_row *row = &shown->rows[i];
+		const struct screen_row *old = hash_map_get(&rows, row->id);
+
+		for (size_t j = 0; j < row->thread_cnt; j++)
+			row->threads[j].change = (double)row->threads[j].bytes -
+						 (double)bytes_of_thread(old, row->threads[j].tid);
 	}
 	hash_map_deinit(&rows);
 	return err;

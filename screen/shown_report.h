@@ -23,6 +23,7 @@ struct screen_thread {
 	pid_t tid;
 	uint64_t bytes;
 	uint64_t count;
+	double change; /* growth in bytes since the previous report; NAN if unknown */
 };
 
 /* A stack, or the sums of a group of stacks. */
@@ -31,8 +32,9 @@ struct screen_row {
 	const char *name; /* the blamed function, or the group's name */
 	uint64_t bytes;
 	uint64_t count;
-	/* growth in bytes since the mark; without a mark, since the previous report */
-	int64_t change;
+	double growth; /* growth in bytes since the previous report */
+	/* set by the model: growth since the mark, or `growth` without a mark; NAN if unknown */
+	double change;
 	double bytes_per_s; /* rate of growth; NAN if unknown */
 	/* Ages of the oldest, the median and the newest block; AGE_UNKNOWN if unknown. */
 	uint64_t oldest_ns;
@@ -57,7 +59,7 @@ struct screen_row {
 	size_t culprit;     /* index of the blamed function in `lines` */
 	const char *caller; /* caller of the blamed function; NULL if not to be shown */
 	const char *notes;  /* lines of text below the functions: notes, and the chain of holders */
-	const struct screen_thread *threads;
+	struct screen_thread *threads;
 	size_t thread_cnt;
 };
 
@@ -108,6 +110,12 @@ void shown_report__free(struct shown_report *shown);
  * to the stacks that are in both. Returns 0 or -ENOMEM.
  */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
+
+/*
+ * Sets the change of each thread since `before`, the previous report. It stays unknown if that
+ * report has no threads. Returns 0 or -ENOMEM.
+ */
+int shown_report__compare_threads(struct shown_report *shown, const struct shown_report *before);
 
 /*
  * Sets the row's median age from its other ages and from its number of blocks by age. The result is

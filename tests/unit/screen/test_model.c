@@ -3,6 +3,7 @@
  * Tests the model of the live screen: how keys and reports change the rows that it lists. With
  * GOLDEN_UPDATE=1, rewrites the recording that the test cases live.* show.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -341,6 +342,43 @@ static void threads(void **state)
 	model_deinit(&model);
 }
 
+static void assert_changes(struct model *model, double first, double second)
+{
+	assert_int_equal(model->row_cnt, 2);
+	assert_true(model->rows[0]->change == first);
+	assert_true(model->rows[1]->change == second);
+}
+
+/* Two threads of a stack change by different amounts. */
+static void thread_changes(void **state)
+{
+	static const struct block added = {.site = 0, .addr = 9, .size = 1000, .tid = 4712};
+	struct block blocks[6] = {added};
+	struct snapshot snap = {.sites = thread_sites, .site_cnt = 2, .wall_ns = WALL_NS};
+	const struct growth growth[2] = {0};
+	struct model model;
+
+	memcpy(blocks + 1, thread_blocks, 5 * sizeof(*blocks));
+	model_init(VIEW_THREAD, COLUMN_BYTES, &model);
+	snap.blocks = blocks + 1;
+	snap.block_cnt = 5;
+	assert_int_equal(model_show(&model, shown_of(&snap, growth, false)), 0);
+	assert_int_equal(model_show(&model, shown_of(&snap, growth, true)), 0);
+	assert_int_equal(model.row_cnt, 2);
+	assert_true(isnan(model.rows[0]->change) && isnan(model.rows[1]->change));
+	snap.blocks = blocks;
+	snap.block_cnt = 6;
+	assert_int_equal(model_show(&model, shown_of(&snap, growth, true)), 0);
+	assert_changes(&model, 0, 1000);
+	type(&model, "m1");
+	assert_changes(&model, 0, 0);
+	snap.blocks = blocks + 1;
+	snap.block_cnt = 5;
+	assert_int_equal(model_show(&model, shown_of(&snap, growth, true)), 0);
+	assert_changes(&model, 0, -1000);
+	model_deinit(&model);
+}
+
 static void marks(void **state)
 {
 	struct model model = model_at(4);
@@ -577,15 +615,15 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),         cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),        cmocka_unit_test(groups),
-		cmocka_unit_test(start_up),      cmocka_unit_test(callers),
-		cmocka_unit_test(ages),          cmocka_unit_test(jumps),
-		cmocka_unit_test(threads),       cmocka_unit_test(marks),
-		cmocka_unit_test(pauses),        cmocka_unit_test(proof),
-		cmocka_unit_test(hostile_names), cmocka_unit_test(amounts),
-		cmocka_unit_test(any_keys),      cmocka_unit_test(many_rows),
-		cmocka_unit_test(recording),
+		cmocka_unit_test(order),     cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),    cmocka_unit_test(groups),
+		cmocka_unit_test(start_up),  cmocka_unit_test(callers),
+		cmocka_unit_test(ages),      cmocka_unit_test(jumps),
+		cmocka_unit_test(threads),   cmocka_unit_test(thread_changes),
+		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
+		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
+		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
+		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
