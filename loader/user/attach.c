@@ -18,6 +18,7 @@
 #include "base/mapped_file.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
+#include "base/signals.h"
 #include "base/test_knobs.h"
 #include "loader/probes/allocators.h"
 #include "loader/probes/backing_inode.h"
@@ -145,6 +146,7 @@ static int search_file(struct attach_state *state, const struct module *module,
 		if (!state->too_late)
 			log_too_late(state);
 		state->too_late = state->missed = true;
+		state->err = state->err ?: -ETIMEDOUT;
 		return -ETIMEDOUT;
 	}
 	err = prober_functions(module->fd, arch_elf_machine, wanted,
@@ -558,15 +560,17 @@ static int attach_result(const struct attach_state *state)
 		return -ESRCH;
 	}
 	/*
-	 * Not an error: a termination signal stopped the search, and the final report is still
-	 * made.
+	 * Not an error: a termination signal stopped the search or followed a search that took too
+	 * long. The final report is still made.
 	 */
-	if (state->err == -EINTR) {
-		log_note("memleak was stopped before any probe was placed in process %d", pid);
+	if (signals_end_pending()) {
+		log_note("memleak was asked to end before any probe was placed in process %d", pid);
 		return 0;
 	}
 	if (state->err) {
-		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
+		log_error("no probe could be placed in process %d: %s", pid,
+			  state->err == -ETIMEDOUT ? "searching its files takes too long"
+						   : strerror(-state->err));
 		return state->err;
 	}
 	/*

@@ -2,14 +2,17 @@
 """fork, exec, exit, several processes, and libraries that are loaded and unloaded."""
 
 import os
+import pathlib
 import signal
+import struct
 import time
 
 from lib import (AFTER_EXEC, Failure, alone, culprit, each, expect, owner,
                  pitfall, sample)
+from lib.context import FOREVER
 from lib.links import attach
 from lib.process import until
-from lib.memleak import living
+from lib.memleak import helpers_of, living
 from lib.program import Truth
 
 
@@ -258,6 +261,35 @@ def test_memleak_terminated(t, name):
         program.go()
     if program.finish() != 7:
         raise Failure(f"the program's exit code is {program.code}, not 7")
+
+
+def slow_object(path):
+    """Writes an ELF file with a billion bytes of symbols, which are not stored."""
+    cnt = 40_000_000
+    sections = [(0, 0, 0, 0), (2, 256, 24 * cnt, 2), (3, 128, 1, 0)]  # type, offset, size, link
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62 if os.uname().machine == "x86_64" else 183, 1, 0, 0, 256 + 24 * cnt,
+        0, 64, 0, 0, 64, len(sections), 2)
+    with path.open("wb") as file:
+        file.write(header)
+        file.seek(256 + 24 * cnt)
+        for kind, offset, size, link in sections:
+            file.write(struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 8,
+                                   24 if kind == 2 else 0))
+    return path
+
+
+def test_asked_to_end_while_searching(t):
+    """A signal ends the search of a file that takes long. That is no error."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-O", slow_object(t.tmp / "slow.so"), "-p", str(program.pid),
+                        FOREVER)
+    memleak.wait_for("the search", lambda: any(
+        pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii") == "prober\n"
+        for pid in helpers_of(memleak.pid)), every=0.01)
+    memleak.stop()
+    if "was asked to end before any probe was placed" not in memleak.notes:
+        raise Failure(memleak.notes)
 
 
 def test_probes_are_seen(t):
