@@ -199,6 +199,7 @@ static uint64_t span_ns(size_t span)
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
 	const struct history_point *points = history->points;
+	uint64_t least_ns = span_ns(span);
 	size_t cnt = history->point_cnt;
 	bool all = span == SPAN_CNT;
 
@@ -210,7 +211,7 @@ static void series_of(const struct site_history *history, size_t span, struct se
 	for (size_t i = 0; i < cnt; i++) {
 		const struct history_point *point = &points[i];
 
-		if (point->elapsed_ns < span_ns(span)) {
+		if (point->elapsed_ns < least_ns) {
 			ret->past++;
 			continue;
 		}
@@ -220,28 +221,37 @@ static void series_of(const struct site_history *history, size_t span, struct se
 	}
 }
 
+static bool is_level(const double *values, size_t first, size_t cnt)
+{
+	for (size_t i = first + 1; i < cnt; i++)
+		if (values[i] != values[first])
+			return false;
+	return true;
+}
+
 /*
  * Returns Kendall's S of the values from `first` on. Sets *ret_variance to the variance of S,
  * corrected for ties.
  */
 static double kendall(const struct series *series, size_t first, double *ret_variance)
 {
-	double n = (double)(series->cnt - first), variance = n * (n - 1) * (2 * n + 5), s = 0;
-	bool tied[HISTORY_POINTS_MAX] = {false};
+	double n = (double)(series->cnt - first), variance = n * (n - 1) * (2 * n + 5);
+	const double *held = series->held;
+	int s = 0;
 
+	/* Most sites are level. Their S and its variance are 0. */
+	*ret_variance = 0;
+	if (is_level(held, first, series->cnt))
+		return 0;
 	for (size_t i = first; i < series->cnt; i++) {
-		double ties = 1;
+		int ties = 0;
 
 		for (size_t j = i + 1; j < series->cnt; j++) {
-			double diff = series->held[j] - series->held[i];
-
-			s += ORDER(diff, 0);
-			if (diff != 0 || tied[i])
-				continue;
-			tied[j] = true;
-			ties++;
+			s += ORDER(held[j], held[i]);
+			ties += held[j] == held[i];
 		}
-		variance -= ties * (ties - 1) * (2 * ties + 5);
+		/* For t equal values, these sum up to t * (t - 1) * (2 * t + 5). */
+		variance -= 6.0 * ties * (ties + 2);
 	}
 	*ret_variance = variance / 18;
 	return s;
@@ -260,9 +270,20 @@ static double confidence(const struct series *series)
 	return copysign(erf(z / M_SQRT2), s);
 }
 
+/* Faster than fmax(), which is a call because of NAN. */
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 static double median_of_three(double a, double b, double c)
 {
-	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+	return larger(smaller(a, b), smaller(larger(a, b), c));
 }
 
 /*
@@ -286,10 +307,10 @@ static double given_back(const struct series *series)
 	for (size_t i = 1; i < series->cnt; i++) {
 		double held = smooth(series, i);
 
-		top = fmax(top, held);
-		fall = fmax(fall, top - held);
-		least = fmin(least, held);
-		most = fmax(most, held);
+		top = larger(top, held);
+		fall = larger(fall, top - held);
+		least = smaller(least, held);
+		most = larger(most, held);
 	}
 	return most > least ? fall / (most - least) : 0;
 }
@@ -459,7 +480,8 @@ static struct finding find(const struct series *series)
 	reasons->lately = lately(series, ret.first, ret.late);
 	ret.late += series->past;
 	ret.shrinks = reasons->confidence <= -LEAST_CONFIDENCE;
-	ret.growth = fmax(reasons->confidence, 0) * (1 - given_back(&window));
+	if (reasons->confidence > 0)
+		ret.growth = reasons->confidence * (1 - given_back(&window));
 	ret.risen = last > 0 ? fmax(1 - window.held[0] / last, 0) : 0;
 	reasons->objection = object(series, &window, &ret);
 	return ret;
@@ -481,13 +503,17 @@ static void slope_of(const struct series *series, size_t first, struct trend *re
 	double slopes[HISTORY_POINTS_MAX * (HISTORY_POINTS_MAX - 1) / 2], variance, half;
 	size_t cnt = 0;
 
+	if (length_s(series, first) <= 0)
+		return;
+	if (is_level(series->bytes, first, series->cnt)) {
+		ret->bytes_per_s = ret->low = ret->high = 0;
+		return;
+	}
 	for (size_t i = first; i < series->cnt; i++)
 		for (size_t j = i + 1; j < series->cnt; j++)
 			if (series->at_s[j] > series->at_s[i])
 				slopes[cnt++] = (series->bytes[j] - series->bytes[i]) /
 						(series->at_s[j] - series->at_s[i]);
-	if (!cnt)
-		return;
 	qsort(slopes, cnt, sizeof(*slopes), by_value);
 	kendall(series, first, &variance);
 	half = Z_95 * sqrt(fmax(variance, 0));
@@ -791,7 +817,7 @@ static bool grew_lately(const struct series *series)
 	double most = series->held[0];
 
 	for (size_t i = 1; i <= last; i++)
-		most = fmax(most, series->held[i]);
+		most = larger(most, series->held[i]);
 	if (series->at_s[last] < TREND_LEAST_S || series->held[last] < (1 - MOST_FREED) * most)
 		return false;
 	while (end && series->held[end - 1] >= MOST_OF_ALL * most)
