@@ -83,6 +83,8 @@ struct blaming {
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;
+	bool has_growing; /* true if a call grows; otherwise, none can be blamed */
+	bool has_blamed;
 };
 
 static void blaming_deinit(struct blaming *blaming)
@@ -227,10 +229,12 @@ static void prepare(struct blaming *blaming, const struct funnels *funnels)
 
 	for (size_t i = 0; i < blaming->cnt; i++)
 		blaming->first[i] = wrapped_calls(blaming, funnels, blaming->sites[i].site);
-	for (size_t i = 0; i < callers->cnt; i++)
-		if (callers_grow(callers, i))
-			blaming->calls[i].gained =
-				callers_gain(callers, i, callers->growth[i].history);
+	for (size_t i = 0; i < callers->cnt; i++) {
+		if (!callers_grow(callers, i))
+			continue;
+		blaming->has_growing = true;
+		blaming->calls[i].gained = callers_gain(callers, i, callers->growth[i].history);
+	}
 }
 
 static void assign(struct blaming *blaming, size_t site, uint32_t number)
@@ -375,8 +379,9 @@ static void blame_at(struct blaming *blaming, size_t depth)
 		call->own += gain(blaming, i, number);
 		call->is_blamed |= call->may_be_blamed && call->gained > 0 &&
 				   call->own >= LEAST_OWN * call->gained;
+		blaming->has_blamed |= call->is_blamed;
 	}
-	for (size_t i = 0; i < blaming->cnt; i++)
+	for (size_t i = 0; blaming->has_blamed && i < blaming->cnt; i++)
 		if (!blaming->assigned[i])
 			assign_up_to(blaming, i, depth);
 }
@@ -722,6 +727,23 @@ static int replace_sites(const struct blaming *blaming, size_t *cnt)
 	return 0;
 }
 
+/* Blames calls whose sums grow, and assigns sites to them. */
+static int blame_growing(struct blaming *blaming)
+{
+	int err;
+
+	for (size_t depth = 0; depth < CALLER_CALLS; depth++)
+		blame_at(blaming, depth);
+	err = blame_keepers(blaming) ?: mark_spread(blaming);
+	for (size_t i = 0; !err && i < blaming->cnt; i++) {
+		assign_spread(blaming, i);
+		add_up(blaming, i);
+	}
+	for (size_t i = 0; !err && i < blaming->cnt; i++)
+		add_by_caller(blaming, i);
+	return err;
+}
+
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,
 	       struct symbol_backend *symbols, uint64_t deadline_ns, struct candidate *sites,
@@ -739,25 +761,14 @@ int blame_sums(const struct options *opts, const struct callers *callers,
 
 	if (!err)
 		prepare(&blaming, funnels);
-	if (!err && symbols)
+	if (!err && symbols && blaming.has_growing)
 		err = name_calls(opts, &blaming, symbols, deadline_ns);
 	if (!err) {
 		assign_chunk_pools(&blaming, pools);
-		for (size_t depth = 0; depth < CALLER_CALLS; depth++)
-			blame_at(&blaming, depth);
-		err = blame_keepers(&blaming);
+		err = blaming.has_growing ? blame_growing(&blaming) : 0;
 	}
 	if (!err)
-		err = mark_spread(&blaming);
-	if (!err) {
-		for (size_t i = 0; i < blaming.cnt; i++) {
-			assign_spread(&blaming, i);
-			add_up(&blaming, i);
-		}
-		for (size_t i = 0; i < blaming.cnt; i++)
-			add_by_caller(&blaming, i);
 		err = replace_sites(&blaming, cnt);
-	}
 	blaming_deinit(&blaming);
 	return err;
 }

@@ -114,6 +114,8 @@ static bool is_funnel(const struct callers *callers, const struct candidate *con
 {
 	struct use use = {.sum = callers_find(callers, sites[0]->site, frame_cnt - 1)};
 
+	if (cnt < LEAST_CALLERS)
+		return false;
 	if (use.sum != SIZE_MAX && !callers_grow(callers, use.sum))
 		use.sum = SIZE_MAX;
 	for (size_t first = 0, end; first < cnt; first = end) {
