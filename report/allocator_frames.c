@@ -2,6 +2,7 @@
 /* Lists names of allocator functions, and file names of allocators and of C and C++ runtimes. */
 #include "report/allocator_frames.h"
 #include "base/path.h"
+#include "base/prefix.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -27,20 +28,19 @@ static const char *const allocator_prefixes[] = {
 /* True if `symbol` is `name`, or `name` with C++ parameters. */
 static bool is_name(const char *symbol, const char *name)
 {
-	size_t len = strlen(name);
+	const char *rest = behind_prefix(symbol, name);
 
-	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '(');
+	return rest && (!*rest || *rest == '(');
 }
 
 static bool is_user_allocator(const char *symbol)
 {
 	for (size_t i = 0; i < sizeof(allocator_prefixes) / sizeof(allocator_prefixes[0]); i++) {
-		size_t len = strlen(allocator_prefixes[i]);
+		const char *rest = behind_prefix(symbol, allocator_prefixes[i]);
 
-		if (strncmp(symbol, allocator_prefixes[i], len))
-			continue;
-		for (size_t j = 0; j < sizeof(allocator_names) / sizeof(allocator_names[0]); j++)
-			if (is_name(symbol + len, allocator_names[j]))
+		for (size_t j = 0; rest && j < sizeof(allocator_names) / sizeof(allocator_names[0]);
+		     j++)
+			if (is_name(rest, allocator_names[j]))
 				return true;
 	}
 	return false;
@@ -131,7 +131,7 @@ static bool is_kernel_allocator(const char *symbol)
 		return true;
 	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
 	     i++)
-		if (!strncmp(symbol, kernel_allocator_names[i], strlen(kernel_allocator_names[i])))
+		if (behind_prefix(symbol, kernel_allocator_names[i]))
 			return true;
 	return false;
 }
@@ -200,10 +200,9 @@ bool module_is_runtime(const char *module)
 	if (!strstr(file, ".so"))
 		return false;
 	for (size_t i = 0; i < sizeof(runtime_files) / sizeof(runtime_files[0]); i++) {
-		size_t len = strlen(runtime_files[i]);
+		const char *rest = behind_prefix(file, runtime_files[i]);
 
-		if (!strncmp(file, runtime_files[i], len) &&
-		    ends_name(file + len, runtime_files[i]))
+		if (rest && ends_name(rest, runtime_files[i]))
 			return true;
 	}
 	return false;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/prefix.h"
 #include "report/allocator_frames.h"
 #include "report/kernel_paths.h"
 #include "report/own.h"
@@ -25,8 +26,7 @@ bool frame_is_start(const struct sym_location *location)
 {
 	const char *symbol = location && location->frame_cnt ? location->frames[0].symbol : NULL;
 
-	return symbol && (!strncmp(symbol, "__libc_start", strlen("__libc_start")) ||
-			  !strcmp(symbol, "_start"));
+	return symbol && (behind_prefix(symbol, "__libc_start") || !strcmp(symbol, "_start"));
 }
 
 static bool is_main(const struct sym_frame *frame)

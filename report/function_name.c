@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prefix.h"
+
 /*
  * Maximum length, in bytes, of template arguments that are kept; longer arguments make a name hard
  * to read.
@@ -70,8 +72,12 @@ struct function_name function_name_of(const char *symbol)
 {
 	struct function_name name = {symbol, symbol, NULL, NULL};
 	size_t depth = 0;
-	const char *at;
+	const char *at = symbol;
 
+	while (is_word(*at))
+		at++;
+	if (!*at)
+		return (struct function_name){symbol, symbol, at, at}; /* as in C */
 	for (at = symbol; *at; at++) {
 		const char *behind = depth ? at : behind_operator(symbol, at);
 
@@ -150,7 +156,7 @@ static bool v8_function_of(const char *symbol, struct script_function *ret)
 	unsigned int last;
 
 	for (size_t i = 0; i < CNT(kinds) && !found.name; i++)
-		if (!strncmp(symbol, kinds[i], strlen(kinds[i])))
+		if (behind_prefix(symbol, kinds[i]))
 			found.name = symbol + strlen(kinds[i]);
 	if (!found.name)
 		return false;

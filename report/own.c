@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/prefix.h"
 #include "report/allocator_frames.h"
 #include "report/function_name.h"
 
@@ -80,29 +81,43 @@ static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stu
 static bool begins_with_one_of(const char *text, const char *const *prefixes, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
-		if (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+		if (behind_prefix(text, prefixes[i]))
 			return true;
 	return false;
 }
 
 #define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
 
+/* Returns the part of a path after its first folder; NULL if there is none. */
+static const char *next_part(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash ? slash + 1 : NULL;
+}
+
+static bool begins_with_part(const char *path, const char *part)
+{
+	const char *rest = behind_prefix(path, part);
+
+	return rest && (!*rest || *rest == '/');
+}
+
 /* True if `part`, which is one or several folders, is in a path. */
 static bool has_part(const char *path, const char *part)
 {
-	size_t len = strlen(part);
-
-	for (const char *at = path; (at = strstr(at, part)); at++)
-		if ((at == path || at[-1] == '/') && (!at[len] || at[len] == '/'))
+	for (; path; path = next_part(path))
+		if (begins_with_part(path, part))
 			return true;
 	return false;
 }
 
 static bool is_of_package(const char *path)
 {
-	for (size_t i = 0; i < CNT(package_folders); i++)
-		if (has_part(path, package_folders[i]))
-			return true;
+	for (; path; path = next_part(path))
+		for (size_t i = 0; i < CNT(package_folders); i++)
+			if (begins_with_part(path, package_folders[i]))
+				return true;
 	return false;
 }
 
@@ -121,12 +136,11 @@ static const char *plain_name(const char *module)
 
 static bool is_version_of(const char *file, const char *name)
 {
-	size_t len = strlen(name);
-	const char *rest;
+	const char *rest = behind_prefix(file, name);
 
-	if (strncmp(file, name, len))
+	if (!rest)
 		return false;
-	rest = file + len + strspn(file + len, "0123456789.-");
+	rest += strspn(rest, "0123456789.-");
 	return !*rest || !strncmp(rest, "so", 2);
 }
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/prefix.h"
 #include "report/function_name.h"
 
 /*
@@ -77,11 +78,6 @@ static const char *const library_prefixes[] = {
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool begins_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
 /*
  * True if the matched text is within one word of a camel-case name. For example, "malloc" must not
  * match the "mAlloc" in "itemAlloc".
@@ -94,13 +90,24 @@ static bool is_one_word(const char *text, size_t len)
 	return true;
 }
 
-static bool holds(const struct function_name *name, const char *part)
+static bool is_part(const char *text, size_t len, const char *part)
 {
-	size_t len = strlen(part);
+	size_t part_len = strlen(part);
 
-	for (const char *at = name->last; (size_t)(name->end - at) >= len; at++)
-		if (!strncasecmp(at, part, len) && is_one_word(at, len))
-			return true;
+	return len >= part_len && !strncasecmp(text, part, part_len) && is_one_word(text, part_len);
+}
+
+/* True if a name contains one of wrapper_parts. */
+static bool has_wrapper_part(const struct function_name *name)
+{
+	for (const char *at = name->last; at < name->end; at++) {
+		int first = tolower((unsigned char)*at);
+
+		for (size_t i = 0; i < CNT(wrapper_parts); i++)
+			if (*wrapper_parts[i] == first &&
+			    is_part(at, (size_t)(name->end - at), wrapper_parts[i]))
+				return true;
+	}
 	return false;
 }
 
@@ -108,7 +115,7 @@ static bool is_of_library(const char *whole)
 {
 	whole += *whole == '<'; /* for Rust methods such as "<alloc::vec::Vec<T> as ...>::push" */
 	for (size_t i = 0; i < CNT(library_prefixes); i++)
-		if (begins_with(whole, library_prefixes[i]))
+		if (behind_prefix(whole, library_prefixes[i]))
 			return true;
 	return false;
 }
@@ -132,7 +139,7 @@ bool function_is_of_library(const char *symbol)
 {
 	struct function_name name = function_name_of(symbol);
 
-	return begins_with(name.last, "operator new") || is_of_library(name.whole);
+	return behind_prefix(name.last, "operator new") || is_of_library(name.whole);
 }
 
 bool function_is_wrapper(const char *symbol)
@@ -143,8 +150,5 @@ bool function_is_wrapper(const char *symbol)
 	/* The symbol of a script's function contains a file path, which may match by chance. */
 	if (script_function_of(symbol, &script))
 		return false;
-	for (size_t i = 0; i < CNT(wrapper_parts); i++)
-		if (holds(&name, wrapper_parts[i]))
-			return true;
-	return is_known_wrapper(&name) || function_is_of_library(symbol);
+	return has_wrapper_part(&name) || is_known_wrapper(&name) || function_is_of_library(symbol);
 }
