@@ -66,14 +66,18 @@ static bool is_node(const char *program)
  */
 static void add_site(struct nameless *nameless, const struct report_site *shown)
 {
+	bool has_begun = false;
 	struct fold fold;
 
-	fold_begin(&fold, shown, shown->site->frame_cnt);
 	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
-		if (!location || !location->module || has_name(location) ||
-		    (fold.interpreter && !strcmp(location->module, fold.interpreter)))
+		if (!location || !location->module || has_name(location))
+			continue;
+		if (!has_begun)
+			fold_begin(&fold, shown, shown->site->frame_cnt);
+		has_begun = true;
+		if (fold.interpreter && !strcmp(location->module, fold.interpreter))
 			continue;
 		if (!strcmp(location->module, "[jit]")) {
 			nameless->made = true;
@@ -158,7 +162,8 @@ bool missing_names_note(const struct report *report)
 		log_note("code outside files has no names: it was generated at run time%s, or "
 			 "moved to anonymous memory",
 			 nameless.by_node ? " (node --perf-basic-prof names it)" : "");
-	advice = install_advice(&nameless.read);
+	if (nameless.read.cnt)
+		advice = install_advice(&nameless.read);
 	note(&nameless.read, advice ?: "install debug symbols",
 	     urls && *urls ? ""
 			   : ", or have them downloaded: "
