@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/prefix.h"
 #include "report/allocator_frames.h"
 
 /*
@@ -70,30 +71,60 @@ static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_pr
 	return false;
 }
 
+/* Number of outermost frames among which a complete stack has libc's start-up code. */
+#define START_FRAMES 3
+
+/* The start-up code that was found last: all stacks of a process usually begin with it. */
+struct start_up {
+	const struct process *process;
+	uint64_t frames[START_FRAMES];
+	const char *program; /* see static_program() */
+};
+
+static bool is_start_up(const struct sym_location *location)
+{
+	for (size_t i = 0; location && location->module && i < location->frame_cnt; i++)
+		if (location->frames[i].symbol &&
+		    behind_prefix(location->frames[i].symbol, "__libc_start_"))
+			return true;
+	return false;
+}
+
 /*
  * Returns the file of a static program: the file that has libc's start-up code; NULL if the program
  * is not static.
  */
-static const char *static_program(struct symbol_backend *symbols, const struct site *site)
+static const char *static_program(struct symbol_backend *symbols, const struct site *site,
+				  struct start_up *known)
 {
-	static const char start[] = "__libc_start_";
+	size_t cnt = site->frame_cnt, first = cnt < START_FRAMES ? 0 : cnt - START_FRAMES;
+	size_t bytes = (cnt - first) * sizeof(*site->frames);
 
-	for (size_t i = site->frame_cnt; i-- > 0;) {
+	if (site->process && known->process == site->process && first &&
+	    !memcmp(known->frames, site->frames + first, bytes))
+		return known->program;
+	for (size_t i = cnt; i-- > 0;) {
 		const struct sym_location *location =
 			symbols->lookup(symbols, site, site->frames[i]);
+		const char *program;
 
-		for (size_t j = 0; location && location->module && j < location->frame_cnt; j++)
-			if (location->frames[j].symbol &&
-			    !strncmp(location->frames[j].symbol, start, sizeof(start) - 1))
-				return module_is_runtime(location->module) ? NULL
-									   : location->module;
+		if (!is_start_up(location))
+			continue;
+		program = module_is_runtime(location->module) ? NULL : location->module;
+		if (first && i >= first) {
+			*known = (struct start_up){.process = site->process, .program = program};
+			memcpy(known->frames, site->frames + first, bytes);
+		}
+		return program;
 	}
 	return NULL;
 }
 
-static bool is_runtime_init(struct symbol_backend *symbols, const struct site *site)
+static bool is_runtime_init(struct symbol_backend *symbols, const struct site *site,
+			    struct start_up *known)
 {
-	const char *program = site->space == SPACE_USER ? static_program(symbols, site) : NULL;
+	const char *program =
+		site->space == SPACE_USER ? static_program(symbols, site, known) : NULL;
 
 	for (size_t i = 0; site->space == SPACE_USER && i < site->frame_cnt; i++) {
 		const struct sym_location *location =
@@ -131,6 +162,7 @@ int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			  struct runtime_init *ret)
 {
 	cleanup_free struct candidate *found = calloc(cnt + 1, sizeof(*found));
+	struct start_up known = {0};
 	size_t other_cnt = 0, found_cnt = 0;
 
 	if (!found)
@@ -144,7 +176,7 @@ int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 		for (; at < end; at++) {
 			const struct site *site = candidates[at].site;
 
-			if (!is_runtime_init(symbols, site)) {
+			if (!is_runtime_init(symbols, site, &known)) {
 				candidates[other_cnt++] = candidates[at];
 				continue;
 			}
