@@ -166,7 +166,7 @@ static int name_sites(const struct options *opts, struct diff *diff)
 			calloc(site->shown.site->frame_cnt + 1, sizeof(*site->shown.locations));
 		if (!site->shown.locations)
 			return -ENOMEM;
-		report_site_name(opts, side->symbols, &site->shown);
+		report_site_name(opts, side->symbols, NULL, &site->shown);
 	}
 	return 0;
 }

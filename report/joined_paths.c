@@ -140,7 +140,7 @@ static int name_path(const struct options *opts, const struct funnels *funnels,
 
 	if (!locations)
 		return -ENOMEM;
-	report_site_name(opts, symbols, &shown);
+	report_site_name(opts, symbols, NULL, &shown);
 	judge(opts, &shown, path);
 	return 0;
 }

@@ -8,9 +8,10 @@
 
 /*
  * Looks up the names of a site's frames, and blames a function. The caller must have called
- * symbols->prepare() for the site. `opts` may be NULL.
+ * symbols->prepare() for the site. `opts` may be NULL. `known` is a site that has just been named,
+ * and may share frames; or NULL.
  */
 void report_site_name(const struct options *opts, struct symbol_backend *symbols,
-		      struct report_site *shown);
+		      const struct report_site *known, struct report_site *shown);
 
 #endif

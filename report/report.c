@@ -213,7 +213,8 @@ static size_t named_cnt(const struct report *report)
 	       report->holder_cnt;
 }
 
-static int name_sites(const struct options *opts, struct symbol_backend *symbols,
+/* Names all sites. The first `prepared` of them are prepared for it already. */
+static int name_sites(const struct options *opts, struct symbol_backend *symbols, size_t prepared,
 		      uint64_t deadline_ns, struct report *report)
 {
 	size_t cnt = named_cnt(report);
@@ -224,9 +225,12 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		sites[i] = report->sites[i].site;
-	err = symbols->prepare(symbols, sites, cnt, deadline_ns);
+	err = cnt > prepared
+		      ? symbols->prepare(symbols, sites + prepared, cnt - prepared, deadline_ns)
+		      : 0;
 	for (size_t i = 0; !err && i < cnt; i++)
-		report_site_name(opts, symbols, &report->sites[i]);
+		report_site_name(opts, symbols, i ? &report->sites[i - 1] : NULL,
+				 &report->sites[i]);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = held_by_name(&report->sites[i], report->holders, report->holder_cnt, symbols,
 				   deadline_ns);
@@ -396,6 +400,12 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	if (!err)
 		shown->peak_cnt = cnt < opts->top ? cnt : opts->top;
 	return err;
+}
+
+/* True if sort_out_runtime_init() prepares the shown sites for being named. */
+static bool prepares_sites(const struct options *opts, bool grouped)
+{
+	return !opts->no_default_suppressions && !grouped;
 }
 
 /*
@@ -868,7 +878,9 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
-		err = name_sites(opts, symbols, deadline_ns, &report);
+		err = name_sites(opts, symbols,
+				 prepares_sites(opts, grouping) ? report.site_cnt : 0, deadline_ns,
+				 &report);
 	if (!err)
 		err = blame_kernel(&report);
 	find_settling(sums->pools, &report);

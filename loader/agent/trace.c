@@ -96,7 +96,7 @@ static int emit(struct agent_trace *trace, const struct event_listener *listener
 		    trace->symbols->prepare(trace->symbols, sites, 1,
 					    clock_ns(CLOCK_MONOTONIC) + NAMING_NS))
 			return -ENOMEM;
-		report_site_name(NULL, trace->symbols, &shown);
+		report_site_name(NULL, trace->symbols, NULL, &shown);
 		event.stack = &shown;
 	}
 	listener->event(listener->arg, &event);

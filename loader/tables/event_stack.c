@@ -49,6 +49,6 @@ int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 	stack->site.end = stack_end_from(found->end);
 	if (symbols->prepare(symbols, &site, 1, deadline_ns))
 		return -ENOMEM;
-	report_site_name(NULL, symbols, &stack->shown);
+	report_site_name(NULL, symbols, NULL, &stack->shown);
 	return 0;
 }

@@ -18,6 +18,7 @@ static const struct sym_location *fake_lookup(struct symbol_backend *self, const
 {
 	struct fake_symbols *fake = (struct fake_symbols *)self;
 
+	fake->lookup_cnt++;
 	for (size_t i = 0; i < fake->location_cnt; i++)
 		if (fake->locations[i].addr == addr)
 			return &fake->locations[i];

@@ -14,6 +14,7 @@ struct fake_symbols {
 	int prepare_result;
 	size_t prepare_cnt;  /* number of calls of prepare() */
 	size_t prepared_cnt; /* number of sites passed to the most recent prepare() */
+	size_t lookup_cnt;   /* number of calls of lookup() */
 	uint64_t deadline_ns;
 };
 

@@ -185,7 +185,7 @@ static void check(const struct stack *stack)
 		site.frame_cnt++;
 	}
 	fake = fake_symbols_of(locations, site.frame_cnt);
-	report_site_name(&opts, &fake.backend, &shown);
+	report_site_name(&opts, &fake.backend, NULL, &shown);
 	assert_int_equal(frame_walk_blamed(&walk, &shown), site.frame_cnt > 0);
 	if (!site.frame_cnt)
 		return;

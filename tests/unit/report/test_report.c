@@ -99,6 +99,42 @@ static void nothing(void **state)
 	report_deinit(&report);
 }
 
+/* A report with many stacks prepares each once, and looks up frames that they share once. */
+static void names_once(void **state)
+{
+	static const struct sym_frame frame = {.symbol = "leak"};
+	static const struct sym_location locations[] = {
+		{.addr = 1, .frame_cnt = 1, .frames = &frame},
+		{.addr = 2, .frame_cnt = 1, .frames = &frame},
+		{.addr = 3, .frame_cnt = 1, .frames = &frame}};
+	static const uint64_t stacks[][3] = {{1, 2, 3}, {2, 2, 3}, {1, 2, 3}, {3, 2, 3}};
+	struct fake_symbols fake = fake_symbols_of(locations, 3);
+	struct growth growth[4] = {{0}};
+	struct site sites[4];
+	const struct snapshot snap = {.sites = sites, .site_cnt = 4};
+	struct options opts = {.top = 4};
+	struct report report;
+
+	for (size_t i = 0; i < 4; i++)
+		sites[i] = (struct site){
+			.id = i, .bytes = 1, .count = 1, .frames = stacks[i], .frame_cnt = 3};
+	assert_int_equal(
+		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	assert_int_equal(fake.prepare_cnt, 1);
+	assert_int_equal(fake.prepared_cnt, 4);
+	report_deinit(&report);
+	opts.no_default_suppressions = true;
+	fake.lookup_cnt = 0;
+	assert_int_equal(
+		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	assert_int_equal(fake.lookup_cnt, 3 + 1 + 1 + 1);
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 3; j++)
+			assert_int_equal(report.sites[i].locations[j]->addr,
+					 report.sites[i].site->frames[j]);
+	report_deinit(&report);
+}
+
 /* Names are looked up only for the sites that the report shows, in a single call. */
 static void names(void **state)
 {
@@ -421,6 +457,7 @@ int main(void)
 		cmocka_unit_test(lists_all_suspects),
 		cmocka_unit_test(orders),
 		cmocka_unit_test(nothing),
+		cmocka_unit_test(names_once),
 		cmocka_unit_test(names),
 		cmocka_unit_test(no_memory_for_names),
 		cmocka_unit_test(allocators_are_no_culprits),

@@ -301,7 +301,7 @@ static char *print_event_stacks(const struct sink *sink)
 
 		_Static_assert(LENGTH(cxx_stack) <= LENGTH(small_stack), "room for each stack");
 		_Static_assert(LENGTH(hostile_stack) <= LENGTH(small_stack), "room for each stack");
-		report_site_name(NULL, &symbols.backend, &shown);
+		report_site_name(NULL, &symbols.backend, NULL, &shown);
 		event.stack = &shown;
 		sink->event(out, &event);
 	}
