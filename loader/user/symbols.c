@@ -152,6 +152,7 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 	cleanup_free struct named_site *named = calloc(cnt + 1, sizeof(*named));
 	struct user_symbols *symbols = symbols_of(self);
 	size_t named_cnt = 0;
+	bool is_sorted = true;
 	int err = 0;
 
 	if (!named)
@@ -161,9 +162,12 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 
 		next->site = sites[i];
 		next->space = space_of(symbols, sites[i]);
-		named_cnt += next->space != NULL;
+		if (!next->space)
+			continue;
+		is_sorted &= !named_cnt++ || by_space(next - 1, next) <= 0;
 	}
-	qsort(named, named_cnt, sizeof(*named), by_space);
+	if (!is_sorted)
+		qsort(named, named_cnt, sizeof(*named), by_space);
 	for (size_t first = 0, end; !err && first < named_cnt; first = end) {
 		for (end = first + 1; end < named_cnt; end++)
 			if (named[end].space != named[first].space)
