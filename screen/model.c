@@ -283,17 +283,16 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 }
 
 /*
- * Adds a row to the list if rows are not grouped, or if the row belongs to the open group. If rows
- * are grouped and no group is open, adds the row to the sums of its group. If rows are grouped by
- * thread, does this for each thread's part of the row.
+ * Adds a row to the list if it belongs to the open group. If no group is open, adds the row to the
+ * sums of its group. If rows are grouped by thread, does this for each thread's part of the row.
  */
-static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
+static int list_grouped(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
 	for (size_t i = 0; i < threads_of(model, row); i++) {
 		struct screen_row share = share_of(model, row, i), *sum;
 		uint64_t id = group_of(model, row, i);
 
-		if (model->view == VIEW_STACK || (model->within && id == model->within_id)) {
+		if (model->within && id == model->within_id) {
 			model->sums[model->sum_cnt++] = share;
 			continue;
 		}
@@ -415,16 +414,23 @@ static int make_rows(struct model *model)
 	model->row_cnt = model->sum_cnt = model->hidden_cnt = 0;
 	free(model->sums);
 	free(model->rows);
-	model->sums = calloc(most_sums(model), sizeof(*model->sums));
+	model->sums =
+		model->view == VIEW_STACK ? NULL : calloc(most_sums(model), sizeof(*model->sums));
 	model->rows = calloc(most_sums(model), sizeof(*model->rows));
-	if (!model->sums || !model->rows)
+	if ((!model->sums && model->view != VIEW_STACK) || !model->rows)
 		return -ENOMEM;
 	find_lines(model);
 	for (size_t i = 0; !err && i < model->shown->row_cnt; i++) {
-		if (passes(model, &model->shown->rows[i]))
-			err = list_row(model, &model->shown->rows[i], &groups);
-		else
+		struct screen_row *row = &model->shown->rows[i];
+
+		if (!passes(model, row)) {
 			model->hidden_cnt++;
+		} else if (model->view == VIEW_STACK) {
+			row->change = change_of(model, row);
+			model->rows[model->row_cnt++] = row;
+		} else {
+			err = list_grouped(model, row, &groups);
+		}
 	}
 	hash_map_deinit(&groups);
 	for (size_t i = 0; i < model->sum_cnt; i++) {

@@ -91,10 +91,10 @@ struct model {
 	bool has_thread_marks;
 	int64_t mark_ns; /* time of the report at which the user set the mark; 0 if none */
 
-	/* memory for the rows of the list: groups, stacks, or parts of stacks */
+	/* if rows are grouped: memory for the rows of the list, which are groups or parts of one */
 	struct screen_row *sums;
 	size_t sum_cnt;
-	/* pointers to the rows in `sums`, in the order in which they are listed */
+	/* pointers to the rows in `sums` or of the report, in the order in which they are listed */
 	const struct screen_row **rows;
 	size_t row_cnt;
 	size_t hidden_cnt; /* number of stacks that the filter hides */

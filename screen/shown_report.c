@@ -51,7 +51,8 @@ static const char *take_text(struct builder *b)
 	fputc(0, b->out);
 	if (fflush(b->out))
 		return NULL;
-	ret = arena_copy(&b->shown->arena, b->buf, b->len);
+	/* Most stacks have no notes. */
+	ret = *b->buf ? arena_copy(&b->shown->arena, b->buf, b->len) : "";
 	rewind(b->out);
 	return ret;
 }
@@ -318,10 +319,8 @@ static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 	size_t at = 0;
 
 	for (size_t i = 0; i < SPARK_CNT; i++) {
-		double until_ns = (double)elapsed_ns * (double)(i + 1) / SPARK_CNT;
-
 		while (at < history->point_cnt &&
-		       (double)history->points[at].elapsed_ns <= until_ns)
+		       history->points[at].elapsed_ns * SPARK_CNT <= elapsed_ns * (i + 1))
 			at++;
 		ret[i] = at ? history->points[at - 1].bytes : 0;
 	}
