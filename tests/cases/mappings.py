@@ -28,7 +28,8 @@ RANGES = ("whole", "front", "middle", "tail", "pieces", "across", "around", "byt
           "after_free")
 
 
-UNSEEN = ("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_reserve")
+UNSEEN = ("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_segment_over",
+          "unseen_reserve")
 KINDS = ("reserve", "files", "stack")
 RESERVES = ("used_parts", "used_whole", "used_huge")
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -506,6 +507,19 @@ static void unseen_file_over(void)
 	say_new(1, 3);
 }
 
+/* Attaches a segment over mapped pages twice, and detaches it once. */
+static void unseen_segment_over(void)
+{
+	int id = shmget(IPC_PRIVATE, 2 * PAGE, IPC_CREAT | 0600);
+	char *p = new_map(NULL, 6);
+
+	must(id >= 0, "shmget");
+	must(shmat(id, p, SHM_REMAP) == p, "shmat over");
+	must(shmat(id, p + 2 * PAGE, SHM_REMAP) == p + 2 * PAGE, "shmat over");
+	must(shmdt(p) == 0 && shmctl(id, IPC_RMID, NULL) == 0, "shmdt");
+	say_new(1, 2);
+}
+
 /* Tests that pages still count after they have become inaccessible, because they stay mapped. */
 static void unseen_reserve(void)
 {
@@ -590,6 +604,7 @@ static const struct {
 	{"unseen_whole", unseen_whole},
 	{"unseen_parts", unseen_parts},
 	{"unseen_file_over", unseen_file_over},
+	{"unseen_segment_over", unseen_segment_over},
 	{"unseen_reserve", unseen_reserve},
 };
 
