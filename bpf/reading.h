@@ -47,23 +47,27 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 	block->birth_ns |= reading & (MEMLEAK_READING_FIRST - 1);
 }
 
-#define MEMLEAK_HANDED_MAX 64
+/* Number of entries of the ring `handed`, a power of two. */
+#define MEMLEAK_HANDED_MAX 8192
 
-/*
- * A block that the loader would miss: stored in a bucket of the recent-block cache after the loader
- * had read the bucket; see bpf/user_probes/reading.bpf.h.
- */
+/* A block that realloc() has stored again during a reading; see bpf/user_probes/reading.bpf.h. */
 struct memleak_handed {
 	struct memleak_block_key key;
 	struct memleak_block block;
+	/* address at which the loader may have read the block; 0 if it has not read the block */
+	__u64 old_addr;
 	__u64 number; /* number of the reading; written last */
 };
 
 struct memleak_reading {
 	__u32 number;     /* number of the current reading; 0 if there is none */
 	__u32 read_cnt;   /* number of buckets of the recent-block cache that the loader has read */
-	__u32 handed_cnt; /* number of blocks for `handed`, including those that did not fit */
 	__u32 picture;    /* number of the current reading's set of pictures; 0 if there is none */
+	__u32 handed_cnt; /* number of blocks handed over so far, including those that did not fit
+			   */
+	__u32 taken_cnt;  /* number of these blocks that the loader has taken out of the ring */
+	__u32 reserved;
+	__u64 until_ns; /* blocks allocated later are not reported, and not handed over */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };
 

@@ -80,7 +80,7 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 	[LOSS_STRINGS] = {"strings", "string", "strings",
 			  "of unknown size, too long or unreadable: counted as far as read", NULL},
 	[LOSS_UNREAD] = {"unread", "block", "blocks",
-			 "not read: memleak was asked to end, and reading all takes too long",
+			 "not read: memleak was asked to end, or too many were reallocated",
 			 "request a report with SIGUSR1 before the end"},
 };
 

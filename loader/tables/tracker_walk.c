@@ -7,16 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/signals.h"
 #include "bpf/reading.h"
+#include "loader/tables/moved_blocks.h"
 #include "loader/tables/table_walk.h"
 #include "loader/tables/tracker_sites.h"
 #include "loader/tables/tracker_stats.h"
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
+
+/* Number of blocks that are read between two calls of moved_blocks_copy(). */
+#define BLOCKS_PER_COPY 1024
 
 /*
  * Makes the BPF programs read the clock again. Otherwise, until the next kernel tick, a program
@@ -146,8 +149,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if realloc() stored the block again during this walk, which must skip it: it had already
- * visited the block, or take_handed() adds it.
+ * True if realloc() stored the block again during this walk, which must skip it: end_reading() adds
+ * it, unless the walk had visited it before.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
@@ -169,24 +172,9 @@ static int visit_block(void *arg, const void *key, const void *value)
 	return was_moved(arg, value) ? 0 : take_block(arg, key, value, moved_before(arg, value));
 }
 
-static int take_handed(struct tracker_walk *walk)
+static int take_moved(void *arg, const struct memleak_handed *handed)
 {
-	const volatile struct memleak_reading *reading = walk->tracker->reading;
-	int err = 0;
-
-	for (size_t i = 0; reading && !err && i < MEMLEAK_HANDED_MAX && i < reading->handed_cnt;
-	     i++) {
-		const volatile struct memleak_handed *handed = &reading->handed[i];
-		struct memleak_handed copy;
-
-		/* Skip an incomplete entry: the BPF program may have been interrupted. */
-		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
-		    walk->tracker->reading_number)
-			continue;
-		copy = *handed;
-		err = take_block(walk, &copy.key, &copy.block, true);
-	}
-	return err;
+	return take_block(arg, &handed->key, &handed->block, true);
 }
 
 static uint32_t next_number(struct tracker *tracker)
@@ -215,20 +203,21 @@ void tracker_forget_pictures(struct tracker *tracker)
 	set_picture(tracker, 0);
 }
 
-static void begin_reading(struct tracker *tracker)
+/* Blocks that were allocated after t0 are not reported, but may matter to a proof. */
+static void begin_reading(struct tracker_walk *walk)
 {
-	next_number(tracker);
-	if (!tracker->reading)
-		return;
-	tracker->reading->read_cnt = 0;
-	tracker->reading->handed_cnt = 0;
-	__atomic_store_n(&tracker->reading->number, tracker->reading_number, __ATOMIC_SEQ_CST);
+	struct tracker *tracker = walk->tracker;
+	uint64_t until_ns = tracker->picture_number ? UINT64_MAX : walk->blocks.t0_ns;
+
+	moved_blocks_begin(&walk->moved, tracker->reading, next_number(tracker), until_ns);
 }
 
-static void end_reading(struct tracker *tracker)
+static int end_reading(struct tracker_walk *walk)
 {
-	if (tracker->reading)
-		__atomic_store_n(&tracker->reading->number, 0, __ATOMIC_SEQ_CST);
+	int err = moved_blocks_end(&walk->moved, &walk->tracker->recent, take_moved, walk);
+
+	walk->unread += walk->moved.lost;
+	return err;
 }
 
 /*
@@ -238,10 +227,11 @@ static void end_reading(struct tracker *tracker)
 static int visit_table_block(void *arg, const void *key, const void *value)
 {
 	struct tracker_walk *walk = arg;
+	int err = ++walk->table_cnt % BLOCKS_PER_COPY ? 0 : moved_blocks_copy(&walk->moved);
 
-	walk->table_cnt++;
-	return recent_blocks_visited(&walk->tracker->recent, key) ? 0
-								  : visit_block(arg, key, value);
+	if (err || was_moved(walk, value) || recent_blocks_visited(&walk->tracker->recent, key))
+		return err;
+	return moved_blocks_add_read(&walk->moved, key, value) ?: visit_block(arg, key, value);
 }
 
 /* True if the walk over the block tables must end early. */
@@ -273,7 +263,7 @@ static int walk_blocks(struct tracker_walk *walk)
 		return err;
 	if (!tracker->walker.read_until_ns)
 		return -EINTR;
-	walk->unread = count_unread(walk);
+	walk->unread += count_unread(walk);
 	return 0;
 }
 
@@ -318,15 +308,15 @@ static int walk_tables(struct tracker_walk *walk)
 		return table_walk_run(&sites);
 	if (tracker->descendants)
 		inheritance_begin(&tracker->descendants->inheritance);
-	begin_reading(tracker);
+	begin_reading(walk);
 	err = recent_blocks_walk(&tracker->recent,
 				 tracker->reading ? &tracker->reading->read_cnt : NULL, visit_block,
 				 walk);
 	if (!err)
 		err = walk_blocks(walk);
 	if (!err)
-		err = take_handed(walk);
-	end_reading(tracker);
+		err = end_reading(walk);
+	moved_blocks_deinit(&walk->moved);
 	return err ? err : walk_descendants(walk);
 }
 

@@ -7,6 +7,7 @@
 #define LOADER_TABLES_TRACKER_WALK_H
 
 #include "loader/tables/block_walk.h"
+#include "loader/tables/moved_blocks.h"
 #include "loader/tables/tracker.h"
 
 /* Starts tracing: elapsed times are measured from now. */
@@ -30,6 +31,7 @@ struct tracker_walk {
 	struct block_walk blocks;
 	uint64_t table_cnt; /* number of blocks read from the block tables */
 	uint64_t unread;    /* number of blocks that were not read in time */
+	struct moved_blocks moved;
 };
 
 /*

@@ -29,7 +29,6 @@
 #include "loader/target/modules.h"
 #include "prober/prober.h"
 
-
 /* Delay in milliseconds before memleak logs that it is waiting for the command to end. */
 #define NOTE_AFTER_MS 1000
 
