@@ -264,18 +264,19 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	snap->tallies = calloc(1, sizeof(*snap->tallies));
 	assert_non_null(snap->tallies);
 	number = world_wild(world);
-	snap->tallies[snap->tally_cnt++] = (struct process_tally){
-		.process = &world->processes[1],
-		.refused = number,
-		.earlier = {~number, number / 2, number / 3},
-		.footprint = {number % 2,
-			      number % 3 == 1,
-			      number % 7 < 3,
-			      {number, number / 2, number / 3, number / 4, number / 5, ~number},
-			      number / 7,
-			      number / 11},
-		.ended = number % 3 == 0,
-		.ended_here = number % 5 < 2};
+	snap->tallies[snap->tally_cnt++] =
+		(struct process_tally){.process = &world->processes[1],
+				       .refused = number,
+				       .earlier = {~number, number / 2, number / 3},
+				       .footprint = {.is_known = number % 2,
+						     .is_stopped = number % 3 == 1,
+						     .has_traced_children = number % 7 < 3,
+						     .parts = {number, number / 2, number / 3,
+							       number / 4, number / 5, ~number},
+						     .mappings_max = number / 7,
+						     .virtual_max = number / 11},
+				       .ended = number % 3 == 0,
+				       .ended_here = number % 5 < 2};
 	if (number % 3)
 		strcpy(snap->tallies->footprint.mapped, "index.dat");
 	if (number % 5 > 1)
