@@ -2,6 +2,8 @@
 /* --peak: copies the block tables when the BPF programs report that a copy is due. */
 #include "loader/user/peak.h"
 
+#include <errno.h>
+
 #include "base/clock.h"
 #include "loader/user/snapshot.h"
 
@@ -54,6 +56,9 @@ static int take(struct user_peak *peak)
 	tracker->walker.any_age = true;
 	err = user_snapshot_read(peak->set, begin_ns, NULL, &snap);
 	tracker->walker.any_age = false;
+	/* A termination signal is pending: the last report takes another copy if it is larger. */
+	if (err == -EINTR)
+		return 0;
 	if (err)
 		return err;
 	err = stack_table_evict(&tracker->stacks, &tracker->recent);
