@@ -273,7 +273,7 @@ static int trace(struct session *session)
 
 /*
  * Returns the exit code with --error-exitcode. `code` is the exit code without it. If a proof was
- * requested but is missing, logs an error and returns EXIT_CANNOT.
+ * requested but is missing or incomplete, logs an error and returns EXIT_CANNOT.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {
@@ -281,7 +281,8 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 		return opts->error_exitcode;
 	if (verdict == VERDICT_CLEAN)
 		return code;
-	log_error("--error-exitcode: no proof was made, so it is unknown whether memory is lost");
+	log_error("--error-exitcode: no complete proof was made, so it is unknown whether memory "
+		  "is lost");
 	return EXIT_CANNOT;
 }
 

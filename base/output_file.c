@@ -322,11 +322,9 @@ int output_file_open(const char *path)
 const char *output_file_error(int err)
 {
 	if (err == -EREMOTE)
-		return "a link or pipe on a file system that may not show its real owner (network "
-		       "or "
-		       "FUSE): use the path of a file";
+		return "a link or pipe on a file system that may not show its real owner "
+		       "(NFS, FUSE): use the path of a regular file";
 	if (err == -EACCES && !geteuid())
-		return "permission denied, or owned by another user, who may have planted it: use "
-		       "another path";
+		return "permission denied, or another user may have planted it: use another path";
 	return strerror(-err);
 }

@@ -155,7 +155,7 @@ static const struct {
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
-	[FOOTPRINT_SHM_FILES] = {"shared memory in /dev/shm of the same user", "-K --movable",
+	[FOOTPRINT_SHM_FILES] = {"the /dev/shm memory of the user", "-K --movable",
 				 "shows who allocates it"},
 };
 
@@ -500,8 +500,8 @@ static void write_orphans(const struct text_part *part)
 		return;
 	fputs("; ", part->out);
 	text_write_count(part->out, cnt, "process");
-	fprintf(part->out, " of the same program, left to init by %s, %s not traced (--comm ",
-		cnt == 1 ? "its parent" : "their parents", cnt == 1 ? "is" : "are");
+	fprintf(part->out, " of the same program whose %s not traced (--comm ",
+		cnt == 1 ? "parent has ended is" : "parents have ended are");
 	escape_puts(part->out, name);
 	fputs(" or --cgroup)", part->out);
 }

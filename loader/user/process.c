@@ -403,12 +403,12 @@ static void log_cut(struct user_process *process)
 void user_process__log_locked(struct user_process *process)
 {
 	if (!process->logged_locked)
-		log_note("the mappings of process %d cannot be read now%s: memleak tries again",
+		log_note("the mappings of process %d cannot be read now, %s: memleak tries again",
 			 process->info.pid,
 			 limited_calls_are_crowded(process->info.pid)
-				 ? ", because too many processes wait for file systems that do "
-				   "not respond"
-				 : ", as while a file system does not respond");
+				 ? "because too many processes wait for file systems that do not "
+				   "respond"
+				 : "possibly because a file system does not respond");
 	process->logged_locked = true;
 }
 

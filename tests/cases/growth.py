@@ -274,7 +274,7 @@ def test_all_clear(t, what):
                   r"grows [\d.]+ [KM]iB/s for \d+ s: -o 0 shows it$",
     }
     grows = what in lines and re.search(lines[what], last, re.M) is not None
-    note = r"\d+ process(es)? of the same program, left to init by .*, (is|are) not traced \(--comm"
+    note = r"\d+ process(es)? of the same program whose parents? (has|have) ended (is|are) not traced \(--comm"
     noted = re.search(note, last) is not None
     if (clear, grows) != ((False, True) if what in lines else (noted, False)):
         raise Failure(f"the last report is {last}")

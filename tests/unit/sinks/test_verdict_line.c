@@ -513,9 +513,9 @@ static void orphans(void **state)
 {
 	static const char *const notes[] = {
 		"; kernel memory",
-		("; 1 process of the same program, left to init by its parent, is not traced "
+		("; 1 process of the same program whose parent has ended is not traced "
 		 "(--comm worker or --cgroup); kernel memory"),
-		("; 2 processes of the same program, left to init by their parents, are not traced "
+		("; 2 processes of the same program whose parents have ended are not traced "
 		 "(--comm worker or --cgroup); kernel memory"),
 	};
 	struct process_tally tally = {
