@@ -6,7 +6,7 @@
 #   make bench        what tracing costs: tables of ratios, as root
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: some nine minutes
-#   make gate                what a change must pass: half an hour
+#   make gate                what a change must pass: some 20 minutes
 #   make nightly             all other tests, in NIGHTLY_PARTS; results in build/nightly.txt
 # Parts of these alone (tests/check describes the first eight):
 #   make check-style, -unit, -clang, -cases, -more, -install, -agent, -sanitize

@@ -6,9 +6,7 @@
 enum call_filter {
 	CALLS_OF_OPEN_FILES, /* only calls for private memory, time and open files */
 	CALLS_TO_SERVE,      /* also calls to accept connections and answer them */
-	/* also calls to open, change and remove files, to connect to servers, and to start threads
-	 */
-	CALLS_TO_DOWNLOAD,
+	CALLS_TO_DOWNLOAD,   /* also calls to use files, connect to servers and start threads */
 };
 
 /* Returns 0 or a negative errno. */

@@ -19,7 +19,7 @@ struct code_ranges {
 	size_t cnt;
 };
 
-/* If the file is not a 64-bit ELF file or cannot be read, *ret has no ranges. */
+/* Reads program headers. Sets *ret to no ranges if the file is not 64-bit ELF or unreadable. */
 void code_ranges_read(int fd, struct code_ranges *ret);
 
 /* True if the byte at this file offset is code. */

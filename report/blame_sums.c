@@ -631,9 +631,9 @@ static size_t choose_keepers(const struct blaming *blaming, struct portion *port
 }
 
 /*
- * Reassigns sites to their keepers. A call keeps its sites if a keeper has much more memory than
- * that of the reassigned sites, which other functions are blamed for. If a call loses sites, the
- * sites that have no keeper are not assigned any more.
+ * Reassigns sites to their keepers. A call keeps its sites if they are only a small part of a
+ * keeper's gain, because other functions are blamed for the rest. If a call loses sites, its sites
+ * without a keeper are no longer assigned.
  */
 static void assign_keepers(struct blaming *blaming, const uint32_t *keeper)
 {

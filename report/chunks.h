@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Chunks: the large blocks that the function of a chunk pool allocates, and hands out in smaller
- * pieces. Decides from the use of a function by its callers whether it has a chunk pool.
+ * pieces. Decides from the bytes of each caller whether a function has a chunk pool.
  */
 #ifndef REPORT_CHUNKS_H
 #define REPORT_CHUNKS_H

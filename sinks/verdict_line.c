@@ -349,8 +349,7 @@ static void write_descriptor_rate(FILE *out, double per_s)
 	fprintf(out, " grows by %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
 }
 
-/* Writes the size of a pool's chunks and, if the pool's function is not known, one of its callers.
- */
+/* Writes the size of a pool's chunks, and a caller if the pool's function is not known. */
 static void write_chunks(FILE *out, const struct report_site *shown, size_t name_max)
 {
 	struct row row = {.out = out, .name_max = name_max};

@@ -56,7 +56,8 @@ static bool is_in_same_cgroup(pid_t pid, pid_t other)
 
 /*
  * True if a process is an orphan of the same program. Processes with the parent of search->pid may
- * be its siblings, as in a pipe, unless the parent is init and search->pid leads their group.
+ * be its siblings, as in a pipe, unless the parent is init and search->pid leads their group or
+ * session.
  */
 static bool is_orphan(const struct search *search, pid_t pid)
 {
