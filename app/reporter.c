@@ -126,15 +126,16 @@ static bool is_last(const struct reporter *reporter, const struct report *report
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
+	bool needs_proof = opts->prove || report->snapshot->core;
+	bool is_left =
+		needs_proof ? report->definite_count : report->count && !report->only_runtime_init;
 
-	if (!opts->prove && !report->snapshot->core)
-		return report->count && !report->only_runtime_init ? VERDICT_LEFT : VERDICT_CLEAN;
-	if (report->definite_count)
+	if (is_left)
 		return VERDICT_LEFT;
-	return proof && proof->processes > proof->unproved && !proof->unproved &&
-			       !report->snapshot->lost[LOSS_UNREAD]
-		       ? VERDICT_CLEAN
-		       : VERDICT_UNKNOWN;
+	if (report->snapshot->lost[LOSS_UNREAD])
+		return VERDICT_UNKNOWN;
+	return !needs_proof || (proof && proof->processes && !proof->unproved) ? VERDICT_CLEAN
+									       : VERDICT_UNKNOWN;
 }
 
 /*

@@ -272,8 +272,8 @@ static int trace(struct session *session)
 }
 
 /*
- * Returns the exit code with --error-exitcode. `code` is the exit code without it. If a proof was
- * requested but is missing or incomplete, logs an error and returns EXIT_CANNOT.
+ * Returns the exit code with --error-exitcode. `code` is the exit code without it. If a requested
+ * proof is missing or incomplete, or blocks were not read, logs an error and returns EXIT_CANNOT.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {
@@ -281,8 +281,8 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 		return opts->error_exitcode;
 	if (verdict == VERDICT_CLEAN)
 		return code;
-	log_error("--error-exitcode: no complete proof was made, so it is unknown whether memory "
-		  "is lost");
+	log_error("--error-exitcode: memory was not checked completely, so it is unknown whether "
+		  "there is a leak");
 	return EXIT_CANNOT;
 }
 
