@@ -178,10 +178,28 @@ static void links_in_proc(void **state)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(take_inode(path_walk_open(AT_FDCWD, path, &how, is_never)), file);
 	assert_int_equal(take_inode(path_walk_open(AT_FDCWD, "proc/b/file", &how, is_never)), file);
+	assert_int_equal(take_inode(path_walk_open(AT_FDCWD, "/proc/self/cwd/..", &how, is_never)),
+			 take_inode(open("..", O_PATH | O_CLOEXEC)));
+	strcat(path, "/");
+	assert_int_equal(path_walk_open(AT_FDCWD, path, &how, is_never), -ENOTDIR);
 	how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
 	assert_int_equal(path_walk_open(root_fd, path, &how, is_never), -ELOOP);
 	close(root_fd);
 	close(fd);
+}
+
+/* Without a root, the number of folders on the way is not limited. */
+static void deep_folder(void **state)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC};
+	char path[201] = "";
+
+	for (int i = 0; i < 100; i++) {
+		strcat(path, "d/");
+		assert_return_code(mkdir(path, 0700), errno);
+	}
+	assert_int_equal(take_inode(path_walk_open(AT_FDCWD, path, &how, is_never)),
+			 take_inode(open(path, O_PATH | O_CLOEXEC)));
 }
 
 static void stat_is_that_of_the_kernel(void **state)
@@ -242,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walk_is_that_of_the_kernel),
 		cmocka_unit_test(links_in_proc),
+		cmocka_unit_test(deep_folder),
 		cmocka_unit_test(stat_is_that_of_the_kernel),
 		cmocka_unit_test(refused_folder_is_not_entered),
 		cmocka_unit_test(silence_is_an_error),
