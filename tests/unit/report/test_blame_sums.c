@@ -158,6 +158,7 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report that has the site */
 	size_t cnt;
 	bool has_several_leaks;
+	const char *among;       /* one of the functions blamed for several leaks; NULL: any */
 	bool are_instances;      /* true if the blamed functions are instances of a template */
 	enum pool_function pool; /* expected value */
 	bool is_called;          /* true if common_callers is to be checked */
@@ -207,6 +208,18 @@ static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, 
 	return cnt;
 }
 
+static bool is_blamed(const struct report *report, const char *function)
+{
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		const struct report_site *shown = report->suspects[i].site;
+		const struct sym_location *location = shown->locations[shown->blamed.frame];
+
+		if (!strcmp(location->frames[shown->blamed.function].symbol, function))
+			return true;
+	}
+	return false;
+}
+
 static void check_report(const struct made *made, const struct snapshot *snap,
 			 const struct growth *growth, const struct callers *callers,
 			 const char *function, size_t paths, size_t pool_callers,
@@ -224,6 +237,7 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 			 0);
 	if (made->has_several_leaks) {
 		assert_true(report.suspect_cnt > 1);
+		assert_true(!made->among || is_blamed(&report, made->among));
 		report_deinit(&report);
 		return;
 	}
@@ -439,6 +453,39 @@ static void caller_keeps(void **state)
 	}
 }
 
+/* A function that calls itself does not keep more blocks for that. */
+static void recursive_caller(void **state)
+{
+	struct made made = {0};
+
+	for (size_t i = 0; i < 14; i++)
+		add(&made, 1, 50, 100, AUDIT, INNER + i, OTHER);
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++) {
+		add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, INNER + i % 14,
+		    i % PER_REPORT < 4 ? OTHER : RULES);
+		if (i % PER_REPORT >= 4)
+			made.frames[i + 14][3] = RULES + 1;
+	}
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+}
+
+/*
+ * A function keeps blocks of another one, but most of its growth is that of a third: it is not
+ * blamed.
+ */
+static void caller_keeps_little(void **state)
+{
+	static struct made made = {.has_several_leaks = true, .among = "audit"};
+
+	for (size_t i = 0; i < 14; i++)
+		add(&made, 1, 50, 100, AUDIT, INNER + i, OTHER);
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++) {
+		add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, INNER + i % 14, LEAK);
+		add(&made, 1 + i / PER_REPORT, 1, 400, TAKE, LEAK, OUTER + i % 14);
+	}
+	check(&made, REPORTS, "", 0, 0);
+}
+
 /* A function that keeps the blocks is named as the caller if it is the only one. */
 static void only_caller_keeps(void **state)
 {
@@ -576,7 +623,7 @@ static void inlined_function(void **state)
 	small.common_callers = CALLERS_NONE;
 	name_handlers(false, "pool.c");
 	inline_get(true);
-	add_handlers(&few, 3, CHUNK);
+	add_handlers(&few, POOL_CALLERS - 1, CHUNK);
 	check(&few, REPORTS, "get", POOL_PATHS, POOL_RATE(CHUNK));
 	add_handlers(&small, POOL_CALLERS, 100);
 	check(&small, REPORTS, "get", POOL_PATHS, POOL_RATE(100));
@@ -642,6 +689,8 @@ int main(void)
 		cmocka_unit_test(inlined_function),
 		cmocka_unit_test(unknown_pool),
 		cmocka_unit_test(caller_keeps),
+		cmocka_unit_test(recursive_caller),
+		cmocka_unit_test(caller_keeps_little),
 		cmocka_unit_test(only_caller_keeps),
 		cmocka_unit_test(lambda),
 	};

@@ -507,7 +507,7 @@ static void mappings(void **state)
 	assert_nothing(&story);
 	story = (struct story){
 		.each.parts = {
-			[FOOTPRINT_MAPPINGS] = 2 * MAPPINGS, [FOOTPRINT_THREADS] = MAPPINGS}};
+			[FOOTPRINT_MAPPINGS] = 3 * MAPPINGS, [FOOTPRINT_THREADS] = MAPPINGS}};
 	assert_grows(&story, FOOTPRINT_THREADS, MAPPINGS);
 }
 
