@@ -27,6 +27,8 @@ static struct memleak_recent bucket, seen;
 static uint64_t seen_bits;
 static struct memleak_filter filter;
 static unsigned int visited;
+static struct memleak_reading reading;
+static unsigned int unwritten; /* blocks that begin to move during the walk */
 
 /* Counts the blocks, and leaves them out. */
 static bool no_owner(void *arg, uint32_t image, struct block_owner *ret)
@@ -35,6 +37,8 @@ static bool no_owner(void *arg, uint32_t image, struct block_owner *ret)
 	(void)image;
 	(void)ret;
 	visited++;
+	reading.handed_cnt += unwritten;
+	unwritten = 0;
 	return false;
 }
 
@@ -128,6 +132,21 @@ static void moved_block(void **state)
 	bucket = (struct memleak_recent){0};
 }
 
+/* A block that is still being written to the ring of moved blocks counts as unread. */
+static void unwritten_block(void **state)
+{
+	uint64_t unread;
+
+	(void)state;
+	need_table();
+	tracker.reading = &reading;
+	unwritten = 1;
+	assert_int_equal(read_table(0, &unread), 0);
+	assert_int_equal(visited, BLOCKS);
+	assert_int_equal(unread, 1);
+	tracker.reading = NULL;
+}
+
 static void past_deadline(void **state)
 {
 	uint64_t unread;
@@ -160,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(whole_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(moved_block, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unwritten_block, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(past_deadline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(asked_to_end, set_up, tear_down),
 	};

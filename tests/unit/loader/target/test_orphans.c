@@ -79,6 +79,8 @@ static void run_master(const int end[2], int out)
 static void run_reaper(const int end[2], int out)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	start_orphan(end, false); /* older than the master: not its orphan */
+	usleep(50000);            /* more than a clock tick, in which the ages of processes count */
 	if (!fork()) {
 		if (!fork())
 			run_master(end, out);
