@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests reading the pointers that the kernel keeps for a process: user data of epoll instances that
- * have several descriptors, that have too many entries, or that stay locked.
+ * have several descriptors, that have too many entries, that are too many, or that stay locked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@
 
 #define ENTRIES 960 /* more than one piece of text, but fewer than 1024 descriptors */
 #define DUPLICATES 5
+#define INSTANCES 4096 /* maximum number of instances that are read */
 #define FIRST_DATA UINT64_C(0x7f0000000010)
 
 static int epoll_fd;
@@ -83,6 +85,27 @@ static void too_many_entries(void **state)
 	free(words.items);
 }
 
+static void too_many_instances(void **state)
+{
+	const struct rlimit limit = {2 * INSTANCES, 2 * INSTANCES};
+	static int fds[INSTANCES];
+	struct kernel_words words;
+
+	(void)state;
+	if (setrlimit(RLIMIT_NOFILE, &limit)) {
+		print_message("skipped: no permission to raise the limit of descriptors\n");
+		skip();
+	}
+	for (size_t i = 0; i < INSTANCES; i++) {
+		fds[i] = epoll_create1(0);
+		assert_true(fds[i] >= 0);
+	}
+	assert_int_equal(kernel_roots_read(getpid(), ENTRIES, &words), -ENODATA);
+	free(words.items);
+	for (size_t i = 0; i < INSTANCES; i++)
+		close(fds[i]);
+}
+
 /* Waits for an event, which is written to memory that nobody provides. */
 static void *wait_for_event(void *memory)
 {
@@ -135,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instance_once),
 		cmocka_unit_test(too_many_entries),
+		cmocka_unit_test(too_many_instances),
 		cmocka_unit_test(locked_instance),
 	};
 
