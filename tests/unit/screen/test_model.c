@@ -379,6 +379,31 @@ static void thread_changes(void **state)
 	model_deinit(&model);
 }
 
+/* Changes of threads are unknown if the mark has no threads, and in recordings. */
+static void unknown_thread_changes(void **state)
+{
+	const struct snapshot snap = {.sites = thread_sites,
+				      .site_cnt = 2,
+				      .blocks = thread_blocks,
+				      .block_cnt = 5,
+				      .wall_ns = WALL_NS};
+	const struct growth growth[2] = {0};
+
+	for (size_t recorded = 0; recorded <= 1; recorded++) {
+		struct model model;
+
+		model_init(VIEW_THREAD, COLUMN_BYTES, &model);
+		model.recorded = recorded;
+		assert_int_equal(model_show(&model, shown_of(&snap, growth, recorded)), 0);
+		if (!recorded)
+			type(&model, "m1");
+		assert_int_equal(model_show(&model, shown_of(&snap, growth, true)), 0);
+		assert_int_equal(model.row_cnt, 2);
+		assert_true(isnan(model.rows[0]->change) && isnan(model.rows[1]->change));
+		model_deinit(&model);
+	}
+}
+
 static void marks(void **state)
 {
 	struct model model = model_at(4);
@@ -615,15 +640,25 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),     cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),    cmocka_unit_test(groups),
-		cmocka_unit_test(start_up),  cmocka_unit_test(callers),
-		cmocka_unit_test(ages),      cmocka_unit_test(jumps),
-		cmocka_unit_test(threads),   cmocka_unit_test(thread_changes),
-		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
-		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
-		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
-		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
+		cmocka_unit_test(order),
+		cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(start_up),
+		cmocka_unit_test(callers),
+		cmocka_unit_test(ages),
+		cmocka_unit_test(jumps),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(thread_changes),
+		cmocka_unit_test(unknown_thread_changes),
+		cmocka_unit_test(marks),
+		cmocka_unit_test(pauses),
+		cmocka_unit_test(proof),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(amounts),
+		cmocka_unit_test(any_keys),
+		cmocka_unit_test(many_rows),
+		cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
