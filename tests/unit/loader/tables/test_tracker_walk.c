@@ -147,6 +147,23 @@ static void unwritten_block(void **state)
 	tracker.reading = NULL;
 }
 
+/* Only a proof needs blocks that are allocated during the walk, which begins at 1 ns. */
+static void late_blocks(void **state)
+{
+	uint64_t unread;
+
+	(void)state;
+	need_table();
+	tracker.reading = &reading;
+	assert_int_equal(read_table(0, &unread), 0);
+	assert_int_equal(reading.until_ns, 1);
+	tracker.picture_number = 1;
+	assert_int_equal(read_table(0, &unread), 0);
+	assert_int_equal(reading.until_ns, UINT64_MAX);
+	tracker.picture_number = 0;
+	tracker.reading = NULL;
+}
+
 static void past_deadline(void **state)
 {
 	uint64_t unread;
@@ -180,6 +197,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(whole_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(moved_block, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unwritten_block, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_blocks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(past_deadline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(asked_to_end, set_up, tear_down),
 	};
