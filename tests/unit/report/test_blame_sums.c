@@ -631,6 +631,22 @@ static void inlined_function(void **state)
 	name_handlers(false, NULL);
 }
 
+/* Paths of a function in different programs are not joined: each program has its own leak. */
+static void two_programs(void **state)
+{
+	static struct process other = {2, 2, "daemon", NULL};
+	static struct made made = {.has_several_leaks = true};
+
+	name_handlers(false, "pool.c");
+	inline_get(true);
+	add_handlers(&made, POOL_CALLERS, 100);
+	for (size_t i = 0; i < made.cnt; i += 2)
+		made.sites[i].process = &other;
+	check(&made, REPORTS, "", 0, 0);
+	inline_get(false);
+	name_handlers(false, NULL);
+}
+
 /*
  * Without debug information, functions that take chunks of one size are callers of one pool. They
  * are not if their source shows that no function is inlined there, or if their blocks differ.
@@ -687,6 +703,7 @@ int main(void)
 		cmocka_unit_test(leak_of_one_caller),
 		cmocka_unit_test(inlined_pool),
 		cmocka_unit_test(inlined_function),
+		cmocka_unit_test(two_programs),
 		cmocka_unit_test(unknown_pool),
 		cmocka_unit_test(caller_keeps),
 		cmocka_unit_test(recursive_caller),

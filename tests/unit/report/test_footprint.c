@@ -551,10 +551,15 @@ static void files_in_dev_shm(void **state)
 	assert_int_equal(growths.pending.part, FOOTPRINT_SHM_FILES);
 	assert_true(growths.pending_bytes == (REPORTS - 1) * MIB);
 	untraced_growths_deinit(&growths);
-	story.each.parts[FOOTPRINT_UNMAPPED] = MIB;
-	growths = after(&story);
-	assert_null(growths.pending.process);
-	untraced_growths_deinit(&growths);
+	for (size_t i = 0; i < 2; i++) {
+		const enum footprint_part parts[] = {FOOTPRINT_UNMAPPED, FOOTPRINT_SHARED};
+
+		story.each.parts[parts[i]] = MIB;
+		growths = after(&story);
+		assert_null(growths.pending.process);
+		untraced_growths_deinit(&growths);
+		story.each.parts[parts[i]] = 0;
+	}
 }
 
 int main(void)
