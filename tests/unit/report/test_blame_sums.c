@@ -453,6 +453,19 @@ static void caller_keeps(void **state)
 	}
 }
 
+/* A caller keeps most of the blocks, but the others also keep many of theirs. */
+static void others_keep_some(void **state)
+{
+	struct made made = {0};
+
+	for (size_t i = 0; i < 14; i++)
+		add(&made, 1, 4, 100, AUDIT, INNER + i, OTHER);
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, INNER + i % 14,
+		    i % PER_REPORT ? LEAK : OTHER);
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+}
+
 /* A function that calls itself does not keep more blocks for that. */
 static void recursive_caller(void **state)
 {
@@ -649,12 +662,14 @@ static void two_programs(void **state)
 
 /*
  * Without debug information, functions that take chunks of one size are callers of one pool. They
- * are not if their source shows that no function is inlined there, or if their blocks differ.
+ * are not if their source shows that no function is inlined there, or if their blocks differ in
+ * size or kind.
  */
 static void unknown_pool(void **state)
 {
 	static struct made made = {.pool = POOL_UNKNOWN}, known = {.has_several_leaks = true},
-			   varied = {.has_several_leaks = true};
+			   varied = {.has_several_leaks = true},
+			   kinds = {.has_several_leaks = true};
 
 	add_handlers(&made, POOL_CALLERS, CHUNK);
 	check_pool(&made, REPORTS, "handler_0", POOL_PATHS, POOL_CALLERS, POOL_RATE(CHUNK));
@@ -662,6 +677,10 @@ static void unknown_pool(void **state)
 	for (size_t i = 0; i < varied.cnt; i++)
 		varied.sites[i].bytes += 8 * (i % POOL_CALLERS);
 	check(&varied, REPORTS, "", 0, 0);
+	add_handlers(&kinds, POOL_CALLERS, CHUNK);
+	for (size_t i = 0; i < kinds.cnt; i += 2)
+		kinds.sites[i].kind = KIND_MMAP;
+	check(&kinds, REPORTS, "", 0, 0);
 	name_handlers(false, "pool.c");
 	add_handlers(&known, POOL_CALLERS, CHUNK);
 	check(&known, REPORTS, "", 0, 0);
@@ -706,6 +725,7 @@ int main(void)
 		cmocka_unit_test(two_programs),
 		cmocka_unit_test(unknown_pool),
 		cmocka_unit_test(caller_keeps),
+		cmocka_unit_test(others_keep_some),
 		cmocka_unit_test(recursive_caller),
 		cmocka_unit_test(caller_keeps_little),
 		cmocka_unit_test(only_caller_keeps),
