@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies blocks from the ring `handed`, and compares their old addresses with those of all blocks
- * that were read: when a block is handed over, neither side knows whether it was read.
+ * Copies blocks from the ring `handed`, and looks for them among all blocks that were read: when a
+ * block is handed over, neither side knows whether it was read.
  */
 #include "loader/tables/moved_blocks.h"
 
@@ -19,7 +19,7 @@
 void moved_blocks_begin(struct moved_blocks *moved, volatile struct memleak_reading *shared,
 			uint32_t number, uint64_t until_ns)
 {
-	*moved = (struct moved_blocks){.shared = shared, .number = number, .until_ns = until_ns};
+	*moved = (struct moved_blocks){.shared = shared, .number = number};
 	if (!shared)
 		return;
 	shared->read_cnt = 0;
@@ -29,15 +29,24 @@ void moved_blocks_begin(struct moved_blocks *moved, volatile struct memleak_read
 	__atomic_store_n(&shared->number, number, __ATOMIC_SEQ_CST);
 }
 
-/* Blocks that were allocated later may have the address of a block that was not read. */
+/*
+ * Returns a hash of a block's address, image and birth time. The birth time matters because another
+ * block may have got the address since, and may have moved too. Leaves out the bits of the birth
+ * time that block__set_reading() changes.
+ */
+static uint64_t hash_of(uint64_t addr, uint32_t image, uint64_t birth_ns)
+{
+	return hash_mix(hash_mix(addr, image), birth_ns >> MEMLEAK_READING_LOW_BITS);
+}
+
 int moved_blocks_add_read(struct moved_blocks *moved, const struct memleak_block_key *key,
 			  const struct memleak_block *block)
 {
-	if (!moved->shared || block->birth_ns > moved->until_ns)
+	if (!moved->shared)
 		return 0;
 	if (array_reserve(&moved->read, &moved->read_cap, moved->read_cnt + 1))
 		return -ENOMEM;
-	moved->read[moved->read_cnt++] = hash_mix(key->addr, key->image);
+	moved->read[moved->read_cnt++] = hash_of(key->addr, key->image, block->birth_ns);
 	return 0;
 }
 
@@ -106,20 +115,20 @@ static int finish(struct moved_blocks *moved)
 }
 
 /* Sets `number` of each entry to whether its block was read at its old address. */
-static int mark_read(struct moved_blocks *moved, const struct recent_blocks *recent)
+static int mark_read(struct moved_blocks *moved)
 {
 	struct hash_map asked = {0};
 	int err = 0;
 
 	for (size_t i = 0; !err && i < moved->cnt; i++) {
 		struct memleak_handed *item = &moved->items[i];
-		const struct memleak_block_key old = {.addr = item->old_addr,
-						      .image = item->key.image,
-						      .domain = item->key.domain};
 
-		item->number = old.addr && recent_blocks_visited(recent, &old);
-		if (old.addr && !item->number)
-			err = hash_map_set(&asked, hash_mix(old.addr, old.image), item);
+		item->number = false;
+		if (item->old_addr)
+			err = hash_map_set(
+				&asked,
+				hash_of(item->old_addr, item->key.image, item->block.birth_ns),
+				item);
 	}
 	for (size_t i = 0; !err && asked.cnt && i < moved->read_cnt; i++) {
 		struct memleak_handed *item = hash_map_get(&asked, moved->read[i]);
@@ -131,13 +140,13 @@ static int mark_read(struct moved_blocks *moved, const struct recent_blocks *rec
 	return err;
 }
 
-int moved_blocks_end(struct moved_blocks *moved, const struct recent_blocks *recent,
+int moved_blocks_end(struct moved_blocks *moved,
 		     int (*take)(void *arg, const struct memleak_handed *handed), void *arg)
 {
 	int err = moved->shared ? finish(moved) : 0;
 
 	if (!err)
-		err = mark_read(moved, recent);
+		err = mark_read(moved);
 	for (size_t i = 0; !err && i < moved->cnt; i++)
 		if (!moved->items[i].number)
 			err = take(arg, &moved->items[i]);

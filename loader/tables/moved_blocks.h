@@ -10,17 +10,15 @@
 #include <stdint.h>
 
 #include "bpf/reading.h"
-#include "loader/tables/recent_blocks.h"
 
 struct moved_blocks {
 	volatile struct memleak_reading *shared; /* NULL if blocks are never moved */
 	uint32_t number;                         /* number of the reading */
 	uint32_t taken; /* number of entries of shared->handed that were copied or lost */
-	uint64_t until_ns;
-	uint64_t lost; /* number of blocks that did not fit into shared->handed */
+	uint64_t lost;  /* number of blocks that did not fit into shared->handed */
 	struct memleak_handed *items;
 	size_t cnt, cap;
-	uint64_t *read; /* hashes of the keys of the blocks that were read in the block tables */
+	uint64_t *read; /* hashes of the blocks that were read */
 	size_t read_cnt, read_cap;
 };
 
@@ -30,7 +28,7 @@ struct moved_blocks {
 void moved_blocks_begin(struct moved_blocks *moved, volatile struct memleak_reading *shared,
 			uint32_t number, uint64_t until_ns);
 
-/* Call for each block that is read in the block tables. Returns 0 or -ENOMEM. */
+/* Call for each block that is read. Returns 0 or -ENOMEM. */
 int moved_blocks_add_read(struct moved_blocks *moved, const struct memleak_block_key *key,
 			  const struct memleak_block *block);
 
@@ -42,10 +40,9 @@ int moved_blocks_copy(struct moved_blocks *moved);
 
 /*
  * Ends the reading, and calls take() for each block that was handed over, but not read at its old
- * address. `recent`: the cache, which was read before the tables. Returns 0, -ENOMEM, or the error
- * of take().
+ * address. Returns 0, -ENOMEM, or the error of take().
  */
-int moved_blocks_end(struct moved_blocks *moved, const struct recent_blocks *recent,
+int moved_blocks_end(struct moved_blocks *moved,
 		     int (*take)(void *arg, const struct memleak_handed *handed), void *arg);
 
 /* Ends the reading if moved_blocks_end() was not called, and frees the memory. */

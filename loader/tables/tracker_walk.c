@@ -169,7 +169,12 @@ static bool moved_before(const struct tracker_walk *walk, const struct memleak_b
 
 static int visit_block(void *arg, const void *key, const void *value)
 {
-	return was_moved(arg, value) ? 0 : take_block(arg, key, value, moved_before(arg, value));
+	struct tracker_walk *walk = arg;
+
+	if (was_moved(walk, value))
+		return 0;
+	return moved_blocks_add_read(&walk->moved, key, value)
+		       ?: take_block(walk, key, value, moved_before(walk, value));
 }
 
 static int take_moved(void *arg, const struct memleak_handed *handed)
@@ -214,7 +219,7 @@ static void begin_reading(struct tracker_walk *walk)
 
 static int end_reading(struct tracker_walk *walk)
 {
-	int err = moved_blocks_end(&walk->moved, &walk->tracker->recent, take_moved, walk);
+	int err = moved_blocks_end(&walk->moved, take_moved, walk);
 
 	walk->unread += walk->moved.lost;
 	return err;
@@ -229,9 +234,9 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 	struct tracker_walk *walk = arg;
 	int err = ++walk->table_cnt % BLOCKS_PER_COPY ? 0 : moved_blocks_copy(&walk->moved);
 
-	if (err || was_moved(walk, value) || recent_blocks_visited(&walk->tracker->recent, key))
+	if (err || recent_blocks_visited(&walk->tracker->recent, key))
 		return err;
-	return moved_blocks_add_read(&walk->moved, key, value) ?: visit_block(arg, key, value);
+	return visit_block(arg, key, value);
 }
 
 /* True if the walk over the block tables must end early. */
