@@ -27,7 +27,9 @@
  */
 static void renew_clocks(const struct tracker *tracker)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(tracker->object, "cpu_clocks");
+	const struct bpf_map *map =
+		tracker->object ? bpf_object__find_map_by_name(tracker->object, "cpu_clocks")
+				: NULL;
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free void *none = NULL;
 	uint32_t zero = 0;
@@ -208,12 +210,18 @@ void tracker_forget_pictures(struct tracker *tracker)
 	set_picture(tracker, 0);
 }
 
-/* Blocks that were allocated after t0 are not reported, but may matter to a proof. */
+/*
+ * Blocks that were allocated after t0 are not reported, but may matter to a proof. Renews the
+ * clocks: a block that is reallocated would otherwise be reported although it was allocated after
+ * t0, in the same tick.
+ */
 static void begin_reading(struct tracker_walk *walk)
 {
 	struct tracker *tracker = walk->tracker;
 	uint64_t until_ns = tracker->picture_number ? UINT64_MAX : walk->blocks.t0_ns;
 
+	if (tracker->reading)
+		renew_clocks(tracker);
 	moved_blocks_begin(&walk->moved, tracker->reading, next_number(tracker), until_ns);
 }
 

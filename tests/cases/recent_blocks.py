@@ -62,14 +62,18 @@ def test_met_once(t):
 @timeout(90)
 @each("64", "8192", "0")
 def test_reallocated_while_read(t, buckets):
-    """A block reallocated while tables are read is reported once, wherever it is."""
+    """
+    A block reallocated while tables are read is reported once, wherever it is, and only if it was
+    allocated before.
+    """
     program = t.program("moving", "3")
     memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
     program.go()
     memleak.stop()
-    counts = [site["count"] for report in memleak.reports for site in report["sites"]
-              if owner(site) == "move"]
-    wanted("most of 64 blocks that a report had", max(counts), 64)
+    counts = [sum(site["count"] for site in report["sites"] if owner(site) == "move")
+              for report in memleak.reports]
+    if not 64 <= max(counts) <= 65:
+        raise Failure(f"at most 65 blocks exist at a time, but the reports had: {counts}")
     # A call may be in progress.
     missing = sum(64 - count for count in counts)
     if missing > len(counts):

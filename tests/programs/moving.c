@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * moving SECONDS: reallocates 64 blocks again and again to random sizes, so that they move. At the
- * same time, another thread allocates and frees many blocks. So memleak must move records in its
- * table of blocks all the time.
+ * moving SECONDS: reallocates 64 blocks again and again to random sizes, so that they move. Between
+ * these calls, allocates another block at the same site, reallocates it, and frees it. At the same
+ * time, another thread allocates and frees many blocks. So memleak must move records in its table
+ * of blocks all the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,11 +15,14 @@
 #define OTHERS 100000
 #define MOST 10000
 
-static void *moved[MOVED], *others[OTHERS];
+static void *moved[MOVED + 1], *others[OTHERS];
 static _Atomic int over;
 
-OWN_FRAME static void move(size_t at, size_t size)
+/* Two of three calls are for the other block, moved[MOVED]. */
+OWN_FRAME static void move(size_t i, size_t size)
 {
+	size_t at = i % 3 ? MOVED : i / 3;
+
 	moved[at] = keep(realloc(moved[at], size));
 }
 
@@ -42,9 +46,13 @@ int main(int argc, char **argv)
 	end = time(NULL) + atoi(argv[1]);
 	must(!pthread_create(&thread, NULL, come_and_go, NULL), "pthread_create");
 	while (time(NULL) < end)
-		for (size_t at = 0; at < MOVED; at++) {
+		for (size_t i = 0; i < 3 * MOVED; i++) {
 			dice = dice * 1103515245 + 12345;
-			move(at, 1 + (dice >> 16) % MOST);
+			move(i, 1 + (dice >> 16) % MOST);
+			if (i % 3 == 2) {
+				free(moved[MOVED]);
+				moved[MOVED] = NULL;
+			}
 		}
 	over = 1;
 	pthread_join(thread, NULL);
