@@ -117,6 +117,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 	size_t cnt;
 	int err;
 
+	/* A termination signal may have cancelled the report after its pictures were taken. */
+	prover_cancel(prover);
 	*ret_before_ns = 0;
 	if (!prover->proof || (!prover->opts->prove && !prover->wanted))
 		return 0;
