@@ -13,7 +13,6 @@ enum kernel_file {
 	KERNEL_FILE_EPOLL,  /* /proc/PID/fdinfo/FD of an epoll instance */
 	KERNEL_FILE_URING,  /* /proc/PID/fdinfo/FD of an io_uring */
 	KERNEL_FILE_TIMERS, /* /proc/PID/timers */
-	KERNEL_FILE_CNT,
 };
 
 struct kernel_words {

@@ -59,11 +59,6 @@ void picture_taker__free(struct picture_taker *taker)
 	free(taker);
 }
 
-pid_t picture_taker__pid(const struct picture_taker *taker)
-{
-	return tracer__pid(taker->tracer);
-}
-
 void picture__release(struct picture *picture)
 {
 	uint64_t stopped_ns;

@@ -55,12 +55,6 @@ int picture_taker__new(struct picture_taker **ret);
 void picture_taker__free(struct picture_taker *taker);
 
 /*
- * Returns the pid of the tracer, 0 if it does not run. The tracer also traces the copies that it
- * makes.
- */
-pid_t picture_taker__pid(const struct picture_taker *taker);
-
-/*
  * Takes a picture; call picture__release() before taking the next one. waits_for_runner: true if
  * the threads of the process are known not to sleep long enough for all memory to be read. Then, if
  * all threads sleep now, first waits a while for a thread to run, because a process can be copied
