@@ -332,11 +332,7 @@ int core_sorts_name(struct core_sorts *sorts, struct symspace *space, uint64_t d
 
 static uint64_t id_of(const struct core_sort *sort)
 {
-	uint64_t id = hash_word(0, sort->size);
-
-	for (const char *at = sort->frame.symbol; at && *at; at++)
-		id = hash_word(id, (unsigned char)*at);
-	return hash_word(id, sort->word);
+	return hash_word(hash_text(hash_word(0, sort->size), sort->frame.symbol), sort->word);
 }
 
 int core_sorts_sites(const struct core_sorts *sorts, const struct process *process,

@@ -5,9 +5,6 @@
 
 #include "symbolizer/symbolizer.h"
 
-/* Returns a hash of a text; `hash` is that of the texts before it. `text` may be NULL. */
-uint64_t text_hash(uint64_t hash, const char *text);
-
 /*
  * Returns a hash of a function with a name. All instances of a template have the same hash, if
  * their source is known.

@@ -72,11 +72,7 @@ static struct key key_of(enum group_by by, const struct site *site, struct symbo
 
 static uint64_t id_of(const struct key *key)
 {
-	uint64_t id = hash_word((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1);
-
-	for (const char *at = key->name; *at; at++)
-		id = hash_word(id, (unsigned char)*at);
-	return id;
+	return hash_text(hash_word((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1), key->name);
 }
 
 static bool by_name(enum group_by by)

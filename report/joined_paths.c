@@ -111,8 +111,8 @@ static void judge(const struct options *opts, const struct report_site *shown, s
 	if (code_owner(opts, &shown->program, location, frame) != CODE_OF_PROGRAM)
 		return;
 	path->name = sym_is_known(frame->symbol)
-			     ? text_hash(0, frame->symbol)
-			     : text_hash(location->module_offset, location->module);
+			     ? hash_text(0, frame->symbol)
+			     : hash_text(location->module_offset, location->module);
 	path->function = hash_owner(site, sym_is_known(frame->symbol)
 						  ? function_hash(frame, location->module)
 						  : path->name);
@@ -120,7 +120,7 @@ static void judge(const struct options *opts, const struct report_site *shown, s
 	find_callers(shown, path);
 	if (may_hide_pool(shown, path))
 		path->pool = hash_owner(
-			site, hash_word(text_hash(site->kind, location->module), size_of(path)));
+			site, hash_word(hash_text(site->kind, location->module), size_of(path)));
 }
 
 static int name_path(const struct options *opts, const struct funnels *funnels,

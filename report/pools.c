@@ -150,11 +150,7 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 
 static uint64_t id_of(const struct process *process, const struct runtime_objects *objects)
 {
-	uint64_t id = hash_word((uint64_t)KIND_MMAP, process->image);
-
-	for (const char *at = objects->words; *at; at++)
-		id = hash_word(id, (unsigned char)*at);
-	return id;
+	return hash_text(hash_word((uint64_t)KIND_MMAP, process->image), objects->words);
 }
 
 static struct pool *pool_of(struct pools *pools, const struct site *site,

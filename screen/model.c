@@ -165,15 +165,6 @@ static bool passes(const struct model *model, const struct screen_row *row)
 	return false;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
-	return hash;
-}
-
 /*
  * Returns the id of the group to which a row belongs. If rows are grouped by thread, `thread` is an
  * index in row->threads, for this thread's part of the row.
@@ -182,11 +173,11 @@ static uint64_t group_of(const struct model *model, const struct screen_row *row
 {
 	switch (model->view) {
 	case VIEW_PROCESS:
-		return hash_text(row->process);
+		return hash_text(0, row->process);
 	case VIEW_MODULE:
-		return hash_text(row->module);
+		return hash_text(0, row->module);
 	case VIEW_THREAD:
-		return row->thread_cnt ? hash_u64((uint64_t)row->threads[thread].tid) : 0;
+		return row->thread_cnt ? (uint64_t)row->threads[thread].tid : 0;
 	case VIEW_STACK:
 	case VIEW_CNT:
 		break;

@@ -35,7 +35,6 @@ static bool is_shared_memory(const char *path)
 static uint64_t name_mapping(const struct mapping *mapping, char *ret)
 {
 	const char *base = strrchr(mapping->path, '/');
-	uint64_t hash = 0;
 
 	if (!*mapping->path)
 		base = "anonymous memory";
@@ -46,9 +45,7 @@ static uint64_t name_mapping(const struct mapping *mapping, char *ret)
 	else
 		base = base ? base + 1 : mapping->path;
 	snprintf(ret, FOOTPRINT_NAME_BYTES, "%s", base);
-	for (size_t i = 0; ret[i]; i++)
-		hash = hash_word(hash, (unsigned char)ret[i]);
-	return hash;
+	return hash_text(0, ret);
 }
 
 static size_t count_in(const struct hash_map *map, uint64_t key)
