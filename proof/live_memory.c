@@ -11,24 +11,20 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/prefix.h"
 #include "base/proc.h"
 #include "proof/arch.h"
 #include "proof/written_pages.h"
-
-static bool begins_with(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
 
 bool live_memory_may_read(const struct mapping *mapping)
 {
 	const char *path = mapping->path;
 
-	if (begins_with(path, "/dev/"))
-		return begins_with(path, "/dev/shm/") || !strcmp(path, "/dev/zero");
+	if (behind_prefix(path, "/dev/"))
+		return behind_prefix(path, "/dev/shm/") || !strcmp(path, "/dev/zero");
 	/* PCI devices expose their memory as files in /sys. */
-	return !begins_with(path, "/sys/") && !begins_with(path, "[vvar") &&
-	       !begins_with(path, "[vsyscall");
+	return !behind_prefix(path, "/sys/") && !behind_prefix(path, "[vvar") &&
+	       !behind_prefix(path, "[vsyscall");
 }
 
 /*

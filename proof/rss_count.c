@@ -12,6 +12,7 @@
 
 #include "base/bisect.h"
 #include "base/cleanup.h"
+#include "base/prefix.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
 #include "proof/resident_memory.h"
@@ -73,11 +74,6 @@ static void count_page(void *arg, const struct heap_page *page)
 		charge_owners(count, page, page_size - live_bytes);
 }
 
-static bool begins_with(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 /* True if a guard is directly below the mapping, as below a thread's stack. */
 static bool is_guarded(const struct proc_maps *maps, size_t i)
 {
@@ -89,22 +85,21 @@ static bool is_guarded(const struct proc_maps *maps, size_t i)
 
 static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 {
+	static const char *const shared_prefixes[] = {"/memfd:", "/dev/shm/", "/SYSV"};
 	const struct mapping *mapping = &maps->mappings[i];
 
-	static const char *const shared_prefixes[] = {"/memfd:", "/dev/shm/", "/SYSV"};
-
-	for (size_t j = 0; j < sizeof(shared_prefixes) / sizeof(*shared_prefixes); j++)
-		if (begins_with(mapping->path, shared_prefixes[j]))
-			return RSS_SHARED;
+	if (has_prefix_of(mapping->path, shared_prefixes,
+			  sizeof(shared_prefixes) / sizeof(*shared_prefixes)))
+		return RSS_SHARED;
 	/* The kernel shows shared anonymous memory as a deleted file. */
-	if (mapping->shared && (!mapping->file.ino || begins_with(mapping->path, "/dev/zero")))
+	if (mapping->shared && (!mapping->file.ino || behind_prefix(mapping->path, "/dev/zero")))
 		return RSS_SHARED;
 	if (mapping->file.ino)
 		return RSS_FILES;
 	if (!strcmp(mapping->path, "[stack]"))
 		return RSS_STACKS;
 	if (mapping->path[0] == '[' && strcmp(mapping->path, "[heap]") != 0 &&
-	    !begins_with(mapping->path, "[anon:"))
+	    !behind_prefix(mapping->path, "[anon:"))
 		return RSS_OTHER;
 	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
 }

@@ -127,13 +127,9 @@ static bool frees_for_others(const char *symbol)
 static bool is_kernel_allocator(const char *symbol)
 {
 	symbol += strspn(symbol, "_");
-	if (frees_for_others(symbol))
-		return true;
-	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
-	     i++)
-		if (behind_prefix(symbol, kernel_allocator_names[i]))
-			return true;
-	return false;
+	return frees_for_others(symbol) ||
+	       has_prefix_of(symbol, kernel_allocator_names,
+			     sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]));
 }
 
 /* Checks only the last function of the location. All other functions are inlined into it. */

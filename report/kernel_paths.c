@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/prefix.h"
 #include "report/runtime_objects.h"
 #include "report/site_order.h"
 #include "report/trend.h"
@@ -139,23 +140,23 @@ struct kernel_paths {
 	struct facts *facts; /* facts[i] belongs to paths[i] */
 };
 
-static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
+static bool begins_with_one_of(const struct sym_location *location, const char *const *names,
+			       size_t cnt)
 {
-	for (size_t i = 0; symbol && i < cnt; i++)
-		if (!strncmp(symbol, names[i], strlen(names[i])))
-			return true;
-	return false;
+	const char *symbol = sym_outermost_symbol(location);
+
+	return symbol && has_prefix_of(symbol, names, cnt);
 }
 
 static bool is_entry(const struct sym_location *location)
 {
-	return begins_with_one_of(sym_outermost_symbol(location), entry_names, CNT(entry_names));
+	return begins_with_one_of(location, entry_names, CNT(entry_names));
 }
 
 bool kernel_frame_is_entry(const struct sym_location *location)
 {
-	return is_entry(location) || begins_with_one_of(sym_outermost_symbol(location),
-							wrapper_names, CNT(wrapper_names));
+	return is_entry(location) ||
+	       begins_with_one_of(location, wrapper_names, CNT(wrapper_names));
 }
 
 static struct rate rate_of(const struct report_site *path)
@@ -251,8 +252,7 @@ static bool is_attached(const struct report_site *path)
 static bool has_page_tables(const struct report_site *path)
 {
 	for (size_t i = 0; i < path->site->frame_cnt; i++)
-		if (begins_with_one_of(sym_outermost_symbol(path->locations[i]), kernel_mappers,
-				       CNT(kernel_mappers)))
+		if (begins_with_one_of(path->locations[i], kernel_mappers, CNT(kernel_mappers)))
 			return false;
 	return calls(path, page_table_functions, CNT(page_table_functions));
 }

@@ -78,15 +78,7 @@ static const char *const interpreters[] = {
 /* Prefixes of the symbols of V8's built-in code. */
 static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"};
 
-static bool begins_with_one_of(const char *text, const char *const *prefixes, size_t cnt)
-{
-	for (size_t i = 0; i < cnt; i++)
-		if (behind_prefix(text, prefixes[i]))
-			return true;
-	return false;
-}
-
-#define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
+#define BEGINS(text, prefixes) has_prefix_of(text, prefixes, CNT(prefixes))
 
 /* Returns the part of a path after its first folder; NULL if there is none. */
 static const char *next_part(const char *path)

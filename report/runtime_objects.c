@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/prefix.h"
 #include "report/own.h"
 
 /* A number above every minor version number. */
@@ -113,7 +114,7 @@ const struct runtime_objects *runtime_objects_of(const char *module)
 static bool has_function(const struct runtime_objects *objects, const char *symbol)
 {
 	for (const char *const *at = objects->functions; at && *at; at++)
-		if (!strncmp(symbol, *at, strlen(*at)))
+		if (behind_prefix(symbol, *at))
 			return true;
 	return false;
 }

@@ -114,10 +114,7 @@ static bool has_wrapper_part(const struct function_name *name)
 static bool is_of_library(const char *whole)
 {
 	whole += *whole == '<'; /* for Rust methods such as "<alloc::vec::Vec<T> as ...>::push" */
-	for (size_t i = 0; i < CNT(library_prefixes); i++)
-		if (behind_prefix(whole, library_prefixes[i]))
-			return true;
-	return false;
+	return has_prefix_of(whole, library_prefixes, CNT(library_prefixes));
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "base/bisect.h"
 #include "base/number.h"
 #include "base/order.h"
+#include "base/prefix.h"
 
 /*
  * Value of kernel_symbol.name for a symbol that is not a function; it is stored only because the
@@ -196,11 +197,6 @@ static int parse_lines(struct parse *parse, size_t len)
 	return err;
 }
 
-static bool begins_with(const char *name, const char *start)
-{
-	return !strncmp(name, start, strlen(start));
-}
-
 /*
  * Returns 0 for names from the source code, 2 for names that the build adds to functions (such as
  * __pfx_NAME), and 3 for marker symbols of the linker script (such as _stext).
@@ -213,10 +209,7 @@ static unsigned int oddness(const char *name)
 		return 0;
 	if (strstr(name, "text"))
 		return 3;
-	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-		if (begins_with(name, made[i]))
-			return 2;
-	return 0;
+	return has_prefix_of(name, made, sizeof(made) / sizeof(*made)) ? 2 : 0;
 }
 
 static unsigned int binding_rank(char type)

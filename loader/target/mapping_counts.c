@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/prefix.h"
 #include "base/proc.h"
 
 /* Maximum number of names. Mappings with further names are counted only in the total. */
@@ -25,7 +26,7 @@ void mapping_counts_deinit(struct mapping_counts *counts)
 /* True for the names that the kernel gives to shared memory, which it shows as deleted files. */
 static bool is_shared_memory(const char *path)
 {
-	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5);
+	return behind_prefix(path, "/memfd:") || behind_prefix(path, "/SYSV");
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/hash_map.h"
+#include "base/prefix.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
 
@@ -45,7 +46,7 @@ static void read_mounts(struct memory_mounts *mounts)
 	file = fopen(path, "re");
 	for (int i = 0; file && i < MOUNTS_MAX && fgets(line, sizeof(line), file); i++) {
 		type = strstr(line, " - ");
-		if (type && !strncmp(type, TMPFS, strlen(TMPFS)) && sscanf(line, "%u ", &id) == 1 &&
+		if (type && behind_prefix(type, TMPFS) && sscanf(line, "%u ", &id) == 1 &&
 		    hash_map_set(&mounts->ids, (uint64_t)id + 1, mounts))
 			break;
 	}
@@ -77,11 +78,6 @@ static bool is_in_memory(struct memory_mounts *mounts, const char *descriptor)
 	return hash_map_get(&mounts->ids, (uint64_t)id + 1);
 }
 
-static bool begins_with(const char *text, size_t len, const char *prefix)
-{
-	return len >= strlen(prefix) && !memcmp(text, prefix, strlen(prefix));
-}
-
 /*
  * True if a descriptor is shared memory, or a file on tmpfs that is open for writing. If a file is
  * open for writing, its link in /proc/PID/fd has write permission. Devices do not count, although
@@ -90,13 +86,13 @@ static bool begins_with(const char *text, size_t len, const char *prefix)
 static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *name)
 {
 	char target[PATH_MAX];
-	int ret = proc_readlink(mounts->pid, dir, name, target);
-	size_t len = ret < 0 ? 0 : (size_t)ret;
 	struct stat link;
 
-	if (begins_with(target, len, "/memfd:") || begins_with(target, len, "/dev/shm/"))
+	if (proc_readlink(mounts->pid, dir, name, target) < 0)
+		return false;
+	if (behind_prefix(target, "/memfd:") || behind_prefix(target, "/dev/shm/"))
 		return true;
-	return begins_with(target, len, "/") && !begins_with(target, len, "/dev/") &&
+	return *target == '/' && !behind_prefix(target, "/dev/") &&
 	       !fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW) && (link.st_mode & S_IWUSR) &&
 	       is_in_memory(mounts, name);
 }
