@@ -8,11 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file_id.h"
 #include "base/proc.h"
 #include "report/frame_walk.h"
 
@@ -42,10 +40,7 @@ static uint64_t owner_at(const struct source_texts *texts, uint64_t image)
 /* True if a process has memleak's mount namespace and root directory. */
 static bool sees_same_files(pid_t pid)
 {
-	struct stat own, its;
-
-	return !stat("/proc/self/ns/mnt", &own) && !proc_stat_link(pid, -1, "ns/mnt", &its) &&
-	       is_same_file(&own, &its) && proc_has_own_root(pid);
+	return proc_has_own_namespace(pid, -1, "mnt") && proc_has_own_root(pid);
 }
 
 /*

@@ -420,6 +420,17 @@ bool proc_has_own_root(pid_t pid)
 	       is_same_file(&ours, &theirs);
 }
 
+bool proc_has_own_namespace(pid_t pid, int dir_fd, const char *kind)
+{
+	static const char self[] = "/proc/self/";
+	struct stat ours, theirs;
+	char path[32];
+
+	snprintf(path, sizeof(path), "%sns/%s", self, kind);
+	return !stat(path, &ours) && !proc_stat_link(pid, dir_fd, path + strlen(self), &theirs) &&
+	       is_same_file(&ours, &theirs);
+}
+
 /* A process cannot fake a field through its name: the kernel escapes newlines in the name. */
 const char *proc_status_field(const char *status, const char *field)
 {

@@ -106,6 +106,12 @@ uint64_t proc_delay_ns(pid_t pid);
  */
 bool proc_has_own_root(pid_t pid);
 
+/*
+ * True if a process is in memleak's namespace of this kind, such as "mnt". dir_fd is as in
+ * proc_open_at().
+ */
+bool proc_has_own_namespace(pid_t pid, int dir_fd, const char *kind);
+
 struct proc_relations {
 	pid_t parent;
 	pid_t group;

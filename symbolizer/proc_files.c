@@ -59,14 +59,6 @@ static int read_status(struct proc_files *files, pid_t pid)
 	return 0;
 }
 
-static bool is_foreign(pid_t pid, int proc_fd)
-{
-	struct stat its, own;
-
-	return proc_stat_link(pid, proc_fd, "ns/user", &its) || stat("/proc/self/ns/user", &own) ||
-	       !is_same_file(&its, &own);
-}
-
 /* Opens the maps file and the root directory, unless this has been done or has failed for good. */
 static void open_rest(struct proc_files *files)
 {
@@ -76,7 +68,7 @@ static void open_rest(struct proc_files *files)
 		return;
 	files->root_fd = proc_open_at(files->pid, files->proc_fd, "root", O_PATH | O_DIRECTORY);
 	if (files->root_fd >= 0)
-		files->foreign = is_foreign(files->pid, files->proc_fd);
+		files->foreign = !proc_has_own_namespace(files->pid, files->proc_fd, "user");
 }
 
 /* Returns 0 if the process has mappings, -ESRCH if it has none, -EAGAIN if they are locked. */

@@ -161,21 +161,10 @@ static uint64_t detached_bytes(pid_t pid)
 	return sum;
 }
 
-/* True if a process is in memleak's namespace of this kind. */
-static bool has_same_namespace(pid_t pid, const char *kind)
-{
-	char own_path[32], path[32];
-	struct stat own, other;
-
-	snprintf(own_path, sizeof(own_path), "/proc/self/ns/%s", kind);
-	snprintf(path, sizeof(path), "ns/%s", kind);
-	return !stat(own_path, &own) && !proc_stat_link(pid, -1, path, &other) &&
-	       own.st_ino == other.st_ino;
-}
-
 uint64_t shared_files_bytes(pid_t pid, int except)
 {
-	return open_bytes(pid, except) + (has_same_namespace(pid, "ipc") ? detached_bytes(pid) : 0);
+	return open_bytes(pid, except) +
+	       (proc_has_own_namespace(pid, -1, "ipc") ? detached_bytes(pid) : 0);
 }
 
 /* The owner of /proc/PID is the effective user of the process. */
@@ -188,7 +177,7 @@ uint64_t shm_files_bytes(pid_t pid)
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (!has_same_namespace(pid, "mnt") || stat(path, &process))
+	if (!proc_has_own_namespace(pid, -1, "mnt") || stat(path, &process))
 		return 0;
 	dir = opendir("/dev/shm");
 	for (int i = 0; dir && i < FILES_MAX && (entry = readdir(dir)); i++)
