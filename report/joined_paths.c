@@ -29,7 +29,7 @@
 struct path {
 	size_t at;                          /* index of the path's candidate */
 	const struct site_history *history; /* history of the candidate */
-	uint64_t function; /* hash of the blamed function; 0 if the path is not joined */
+	uint64_t function; /* hash of the blamed function; 0 if the path is not to be joined */
 	uint64_t name;    /* hash of the function's name; differs between instances of a template */
 	uint64_t caller;  /* hash of the function's caller; 0 if the path has no caller to show */
 	uint64_t callers; /* hash of all callers of the function that may be shown */
@@ -269,7 +269,7 @@ static bool have_instances(const struct path *paths, size_t cnt)
 }
 
 /* Replaces the paths by one candidate, unless their sum does not seem to leak. */
-static int join(struct joining *joining, const struct path *paths, size_t cnt,
+static int join(struct joining *joining, struct path *paths, size_t cnt,
 		const struct chunks *chunks)
 {
 	cleanup_free const struct site_history **parts = calloc(cnt, sizeof(*parts));
@@ -292,6 +292,7 @@ static int join(struct joining *joining, const struct path *paths, size_t cnt,
 	for (size_t i = 0; i < cnt; i++) {
 		path_cnt += joining->candidates[paths[i].at].path_cnt ?: 1;
 		joining->is_replaced[paths[i].at] = true;
+		paths[i].function = 0;
 	}
 	*made = joining->candidates[shown_path(joining, paths, cnt, &common)->at];
 	made->growth.history = sum;
@@ -360,7 +361,7 @@ static bool are_inlined(const struct path *paths, size_t cnt)
 	return true;
 }
 
-/* Joins paths of one function, except those that are replaced already. */
+/* Joins paths of one function. */
 static int join_functions(struct joining *joining)
 {
 	struct path *paths = joining->paths;
@@ -378,24 +379,6 @@ static int join_functions(struct joining *joining)
 		err = join(joining, paths + i, run, &chunks);
 	}
 	return err;
-}
-
-static void drop_replaced(struct joining *joining)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < joining->cnt; i++)
-		if (!joining->is_replaced[joining->paths[i].at])
-			joining->paths[kept++] = joining->paths[i];
-	joining->cnt = kept;
-}
-
-static int join_paths(struct joining *joining)
-{
-	int err = join_unknown_pools(joining);
-
-	drop_replaced(joining);
-	return err ? err : join_functions(joining);
 }
 
 static void replace(const struct joining *joining, struct candidate *candidates, size_t *cnt)
@@ -444,7 +427,7 @@ int joined_paths_init(const struct options *opts, const struct callers *callers,
 	if (!err && joining.cnt > 1)
 		err = name_paths(opts, funnels, symbols, deadline_ns, &joining);
 	if (!err && joining.cnt > 1)
-		err = join_paths(&joining);
+		err = join_unknown_pools(&joining) ?: join_functions(&joining);
 	if (err) {
 		joined_paths_deinit(&joining.joined);
 	} else {
