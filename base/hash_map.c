@@ -7,8 +7,8 @@
 
 #define FIRST_SLOTS 64
 
-/* The finalizer (last step) of MurmurHash3. */
-uint64_t hash_u64(uint64_t number)
+/* Hashes a number to 64 evenly distributed bits: the finalizer (last step) of MurmurHash3. */
+static uint64_t hash_u64(uint64_t number)
 {
 	number ^= number >> 33;
 	number *= 0xff51afd7ed558ccdULL;

@@ -39,7 +39,4 @@ void *hash_map_remove(struct hash_map *map, uint64_t key);
 const struct hash_map_slot *hash_map_next(const struct hash_map *map,
 					  const struct hash_map_slot *slot);
 
-/* Hashes a number to 64 evenly distributed bits. */
-uint64_t hash_u64(uint64_t number);
-
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "loader/tables/site_table.h"
 
 #define SITES 5000
@@ -17,7 +18,7 @@
 
 static uint64_t id_of(uint64_t number)
 {
-	return hash_u64(number + 1);
+	return hash_word(0, number + 1);
 }
 
 static struct site_entry *get(struct site_table *table, uint64_t id)
