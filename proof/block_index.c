@@ -180,17 +180,6 @@ uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uin
 	return low;
 }
 
-uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster)
-{
-	size_t grain = block_index_grain(index, addr, cluster);
-	uint32_t block;
-
-	if (grain == NO_GRAIN)
-		return NO_BLOCK;
-	block = block_index_in_grain(index, grain, addr);
-	return block < index->cnt && index->blocks[block].addr <= addr ? block : NO_BLOCK;
-}
-
 uint32_t block_index_from(const struct block_index *index, uint64_t addr)
 {
 	size_t at = cluster_from(index, addr);

@@ -55,15 +55,10 @@ int block_index_init(const struct heap_block *blocks, uint32_t cnt, struct block
 void block_index_deinit(struct block_index *index);
 
 /*
- * Returns the index of the block that contains addr (or begins there with size 0), else NO_BLOCK.
- * *cluster: cluster of the previous lookup, 0 before the first one.
- */
-uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
-
-/*
- * block_index_find() in two steps, between which the caller can prefetch the grain.
- * block_index_grain() returns the index of the grain that contains addr, or NO_GRAIN if no block is
- * near addr. block_index_in_grain() returns the index of the first block that ends after addr.
+ * Finds a block in two steps, between which the caller can prefetch the grain. block_index_grain()
+ * returns the index of the grain that contains addr, or NO_GRAIN if no block is near addr.
+ * *cluster: cluster of the previous lookup, 0 before the first one. block_index_in_grain() returns
+ * the index of the first block that ends after addr; a block of size 0 contains its address.
  */
 size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t *cluster);
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr);
