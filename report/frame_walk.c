@@ -88,7 +88,11 @@ static char *place_name(const struct frame_walk *walk)
 	return len < 0 ? NULL : name;
 }
 
-char *frame_name(const struct frame_walk *walk)
+/*
+ * Returns the name of the current function as raw bytes. If it has no name, returns its module and
+ * offset, or else its address. To be freed; NULL if out of memory.
+ */
+static char *frame_name(const struct frame_walk *walk)
 {
 	if (walk->frame && sym_is_known(walk->frame->symbol))
 		return strdup(walk->frame->symbol);

@@ -25,12 +25,6 @@ void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown);
 bool frame_walk_next(struct frame_walk *walk);
 
 /*
- * Returns the name of the current function as raw bytes. If it has no name, returns its module and
- * offset, or else its address. To be freed; NULL if out of memory.
- */
-char *frame_name(const struct frame_walk *walk);
-
-/*
  * Returns the path of a function's source file as raw bytes, to be freed, and sets *line, to 0 if
  * the line is not known. If the function is in a script, takes both from the symbol. Returns NULL
  * if the file is not known, or if out of memory. `frame` may be NULL.

@@ -145,7 +145,8 @@ bool text_is_of_descriptors(const struct text_part *part)
 	return part->report && part->report->snapshot->descriptors.are_traced;
 }
 
-void text_write_held(const struct text_part *part, uint64_t bytes)
+/* Writes an amount, such as "1.2 MiB", or "3 descriptors" if the report is of descriptors. */
+static void write_held(const struct text_part *part, uint64_t bytes)
 {
 	char text[AMOUNT_TEXT_SIZE];
 
@@ -162,13 +163,13 @@ void text_write_change(const struct text_part *part, uint64_t bytes)
 	if (text_is_of_descriptors(part))
 		fprintf(part->out, "%" PRIu64, bytes);
 	else
-		text_write_held(part, bytes);
+		write_held(part, bytes);
 }
 
 void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uint64_t count)
 {
 	text_begin_style(part, STYLE_BOLD);
-	text_write_held(part, bytes);
+	write_held(part, bytes);
 	text_end_style(part);
 	if (text_is_of_descriptors(part))
 		return;
@@ -285,7 +286,11 @@ static const char *path_tail(const char *path, unsigned int parts)
 	return at;
 }
 
-void text_write_module(FILE *out, const char *module)
+/*
+ * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
+ * has brackets.
+ */
+static void write_module(FILE *out, const char *module)
 {
 	if (*module == '[') {
 		escape_puts(out, module);
@@ -314,7 +319,7 @@ void text_write_short_module(FILE *out, const char *module)
 	cleanup_free char *path = short_path(module, 1);
 
 	if (path)
-		text_write_module(out, path);
+		write_module(out, path);
 }
 
 void text_write_place(FILE *out, const struct sym_location *location)
@@ -412,7 +417,7 @@ static void write_frame(const struct text_part *part, uint64_t addr,
 	text_write_source(out, frame);
 	if (sym_is_known(location->module)) {
 		fputc(' ', out);
-		text_write_module(out, location->module);
+		write_module(out, location->module);
 	}
 	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
 }

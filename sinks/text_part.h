@@ -79,11 +79,6 @@ void text_write_function(FILE *out, const char *symbol, size_t max);
  * share.
  */
 void text_write_template(FILE *out, const char *symbol, size_t max);
-/*
- * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
- * has brackets.
- */
-void text_write_module(FILE *out, const char *module);
 /* Writes the name of a module in brackets. If the name is long, leaves out its middle. */
 void text_write_short_module(FILE *out, const char *module);
 /* Writes the line "stack not known", and the reason if the stack table was full. */
@@ -164,8 +159,6 @@ void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE]);
 
 /* Writes an amount, such as "1.2 MiB"; in bcc's format, the exact number of bytes. */
 void text_write_bytes(const struct text_part *part, uint64_t bytes);
-/* Writes an amount, such as "1.2 MiB", or "3 descriptors" if the report is of descriptors. */
-void text_write_held(const struct text_part *part, uint64_t bytes);
 /* Writes a change of an amount, such as "1.2 MiB", or "3" if the report is of descriptors. */
 void text_write_change(const struct text_part *part, uint64_t bytes);
 /* Writes an amount, followed by "in 4 blocks" unless the report is of descriptors. */

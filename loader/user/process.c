@@ -332,8 +332,12 @@ static void note_functions(const struct user_context *ctx, struct user_process *
 	free(files.ids);
 }
 
-int user_process__maps(const struct user_context *ctx, const struct user_process *process,
-		       struct proc_maps *ret)
+/*
+ * Reads the current mappings. If that fails and the process was found by a filter, takes them from
+ * the kernel's records. Returns 0 or a negative errno.
+ */
+static int current_maps(const struct user_context *ctx, const struct user_process *process,
+			struct proc_maps *ret)
 {
 	int err = symspace__read_maps(process->space, ret);
 
@@ -358,7 +362,7 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 {
 	const struct process_in_context *at = arg;
 
-	return user_process__maps(at->ctx, at->process, ret);
+	return current_maps(at->ctx, at->process, ret);
 }
 
 static struct walker_subject walker_subject(const struct process_in_context *at)
@@ -449,7 +453,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
 	/* These are this image's mappings, even if the process runs another by now. */
-	err = user_process__maps(ctx, process, &maps);
+	err = current_maps(ctx, process, &maps);
 	if (err == -EAGAIN)
 		postpone_refresh(process);
 	if (err)
@@ -616,7 +620,7 @@ const char *user_process__function(const struct user_context *ctx, struct user_p
 	const char *name = find_function(process, addr, &known);
 	struct proc_maps maps;
 
-	if (known || user_process__maps(ctx, process, &maps))
+	if (known || current_maps(ctx, process, &maps))
 		return name;
 	note_functions(ctx, process, &maps);
 	proc_maps_deinit(&maps);

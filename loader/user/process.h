@@ -111,13 +111,6 @@ void user_process__count_late(struct user_process *process);
 int user_process__maps_from_records(const struct user_context *ctx,
 				    const struct user_process *process, struct proc_maps *ret);
 
-/*
- * Reads the current mappings. If that fails and the process was found by a filter, takes them from
- * the kernel's records. Returns 0 or a negative errno.
- */
-int user_process__maps(const struct user_context *ctx, const struct user_process *process,
-		       struct proc_maps *ret);
-
 /* Logs, at most once per process, that its mappings cannot be read now. */
 void user_process__log_locked(struct user_process *process);
 
