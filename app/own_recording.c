@@ -13,7 +13,7 @@
 #include "base/proc.h"
 #include "screen/screen.h"
 
-bool run_has_young(const struct options *opts)
+static bool has_young(const struct options *opts)
 {
 	for (size_t i = 0; i < opts->pid_cnt; i++)
 		if (proc_age_ns(opts->pids[i]) < RUN_YOUNG_NS)
@@ -25,6 +25,7 @@ struct run_facts run_facts_now(const struct options *opts)
 {
 	return (struct run_facts){
 		.had_begun = opts->pid_cnt && !opts->follow,
+		.was_young = has_young(opts),
 		.has_size_filters = opts->min_size || opts->max_size != UINT64_MAX,
 	};
 }
@@ -47,9 +48,9 @@ static void begin(struct own_recording *own, const struct options *opts,
 	own->name = screen__file_name("mlk");
 	if (!own->name)
 		return;
-	err = recorder__new(own->name, recording_flags(opts, facts), &own->recorder);
+	err = recorder__new(own->name, &own->recorder);
 	if (!err)
-		err = recorder__begin(own->recorder);
+		err = recorder__begin(own->recorder, recording_flags(opts, facts));
 	if (!err) {
 		log_note("recording to %s: press R to stop", own->name);
 		return;

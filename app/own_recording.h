@@ -15,15 +15,10 @@ struct own_recording {
 
 /*
  * Returns the facts about a run that begins now. They are stored in snapshots and recordings,
- * because verdicts depend on them. was_young is still false.
+ * because verdicts depend on them. Call this after limited_calls_begin(): a process may be waiting
+ * in exec.
  */
 struct run_facts run_facts_now(const struct options *opts);
-
-/*
- * Returns was_young of struct run_facts. Call this after limited_calls_begin(): the process may be
- * waiting in exec.
- */
-bool run_has_young(const struct options *opts);
 
 /* Returns the flags (enum recording_flag) of a recording with these options. */
 unsigned int recording_flags(const struct options *opts, const struct run_facts *facts);

@@ -184,9 +184,7 @@ static int open_output(struct session *session)
 static int open_recorder(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err = opts->record ? recorder__new(opts->record, recording_flags(opts, &session->facts),
-					       &session->recorder)
-			       : 0;
+	int err = opts->record ? recorder__new(opts->record, &session->recorder) : 0;
 
 	if (err)
 		log_error("cannot write to %s: %s", opts->record, output_file_error(err));
@@ -206,9 +204,7 @@ static int begin_files(struct session *session)
 
 	if (err || !session->recorder)
 		return err;
-	if (session->facts.was_young)
-		recorder__set_young(session->recorder);
-	err = recorder__begin(session->recorder);
+	err = recorder__begin(session->recorder, recording_flags(session->opts, &session->facts));
 	if (err)
 		log_error("cannot write to %s: %s", session->opts->record, strerror(-err));
 	return err;
@@ -218,7 +214,6 @@ static int trace(struct session *session)
 {
 	int err = session->opts->live ? screen__new(session->given, &session->screen) : 0;
 
-	session->facts = run_facts_now(session->opts);
 	if (!err)
 		err = open_output(session);
 	if (!err)
@@ -242,9 +237,10 @@ static int trace(struct session *session)
 		err = server__new(&session->opts->listen, &session->server);
 	if (!err)
 		err = start_command(session);
-	session->facts.was_young = !err && run_has_young(session->opts);
-	if (!err)
+	if (!err) {
+		session->facts = run_facts_now(session->opts);
 		err = open_source(session);
+	}
 	if (!err)
 		err = session->source->ops->start(session->source);
 	if (!err)

@@ -33,38 +33,29 @@ static int open_for_owner(const char *path)
 	return err;
 }
 
-int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
+int recorder__new(const char *path, struct recorder **ret)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	int err = 0;
+	int fd = recorder ? open_for_owner(path) : -ENOMEM;
 
-	if (!recorder)
-		return -ENOMEM;
-	recorder->header = recording_header_now(flags);
-	recorder->words = calloc(2 * SNAPSHOT_WORDS(&recorder->header), sizeof(*recorder->words));
-	recorder->fd = open_for_owner(path);
-	if (recorder->fd < 0)
-		err = recorder->fd;
-	else if (!recorder->words)
-		err = -ENOMEM;
-	if (err) {
-		recorder__free(recorder);
-		return err;
+	if (fd < 0) {
+		free(recorder);
+		return fd;
 	}
+	recorder->fd = fd;
 	*ret = recorder;
 	return 0;
 }
 
-void recorder__set_young(struct recorder *recorder)
-{
-	recorder->header.flags |= RECORDING_WAS_YOUNG;
-}
-
-int recorder__begin(struct recorder *recorder)
+int recorder__begin(struct recorder *recorder, unsigned int flags)
 {
 	uint8_t header[HEADER_BYTES];
 	struct stat st;
 
+	recorder->header = recording_header_now(flags);
+	recorder->words = calloc(2 * SNAPSHOT_WORDS(&recorder->header), sizeof(*recorder->words));
+	if (!recorder->words)
+		return -ENOMEM;
 	if (fstat(recorder->fd, &st) || (S_ISREG(st.st_mode) && ftruncate(recorder->fd, 0)))
 		return -errno;
 	recording_header_put(&recorder->header, header);
@@ -85,8 +76,7 @@ void recorder__free(struct recorder *recorder)
 	free(recorder->summaries);
 	recorder_free_sites(recorder);
 	free(recorder->words);
-	if (recorder->fd >= 0)
-		close(recorder->fd);
+	close(recorder->fd);
 	free(recorder);
 }
 

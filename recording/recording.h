@@ -66,21 +66,15 @@ enum recording_flag {
 
 struct recorder;
 
-/*
- * Opens or creates the file, without changing its content. flags: set of enum recording_flag.
- * Returns 0 or a negative errno.
- */
-int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
+/* Opens or creates the file, without changing its content. Returns 0 or a negative errno. */
+int recorder__new(const char *path, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
 
-/* Adds the flag RECORDING_WAS_YOUNG. Call before recorder__begin(). */
-void recorder__set_young(struct recorder *recorder);
-
 /*
- * Truncates the file and writes the header. Call before the first recorder__add(). Returns 0 or a
- * negative errno.
+ * Truncates the file and writes the header. flags: set of enum recording_flag. Call before the
+ * first recorder__add(). Returns 0 or a negative errno.
  */
-int recorder__begin(struct recorder *recorder);
+int recorder__begin(struct recorder *recorder, unsigned int flags);
 
 /*
  * Appends a snapshot. Unless `symbols` is NULL, looks up the names of new frames until deadline_ns

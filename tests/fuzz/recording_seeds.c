@@ -22,8 +22,8 @@ static void record(const char *path, uint64_t seed, unsigned int what)
 	struct recorder *recorder;
 
 	world->site_cnt = 1 + seed % 6;
-	assert_int_equal(recorder__new(path, what, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, what), 0);
 	for (size_t i = 0; i < 2 + seed % 3; i++) {
 		struct snapshot snap;
 

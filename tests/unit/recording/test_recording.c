@@ -39,11 +39,8 @@ static void round_trip(unsigned int seed, unsigned int what)
 	struct recording *recording = NULL;
 	struct recorder *recorder;
 
-	assert_int_equal(recorder__new(path, what & ~(unsigned int)RECORDING_WAS_YOUNG, &recorder),
-			 0);
-	if (what & RECORDING_WAS_YOUNG)
-		recorder__set_young(recorder);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, what), 0);
 	for (int i = 0; i < 100; i++) {
 		struct snapshot snap, again;
 		bool final = i == 99, final_again;
@@ -96,8 +93,8 @@ static void late_lines(void **state)
 	struct recording *recording;
 	struct recorder *recorder;
 
-	assert_int_equal(recorder__new(path, 0, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, 0), 0);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(recorder__add(recorder, &snap, false, &symbols, UINT64_MAX), 0);
 	recorder__free(recorder);
@@ -139,8 +136,8 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 	FILE *file;
 
 	world->site_cnt = 5;
-	assert_int_equal(recorder__new(path, what, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, what), 0);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	for (int i = 0; i < cnt; i++) {
@@ -274,8 +271,8 @@ static void times_of_day(void **state)
 		       began = 86400 * second - second * 7 / 5; /* 23:59:58.6 */
 	struct recorder *recorder;
 
-	assert_int_equal(recorder__new(path, 0, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, 0), 0);
 	for (uint64_t i = 1; i < 4; i++) {
 		const struct snapshot snap = {.elapsed_ns = i * second,
 					      .wall_ns = (int64_t)(began + i * second)};
@@ -495,8 +492,8 @@ static size_t memory_after(const struct ages *births, int cnt)
 	size_t left;
 	bool final;
 
-	assert_int_equal(recorder__new(path, 0, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, 0), 0);
 	for (int i = 0; i < cnt; i++) {
 		snap.site_cnt = i == 0;
 		assert_int_equal(recorder__add(recorder, &snap, false, &symbols, UINT64_MAX), 0);
@@ -648,10 +645,10 @@ static void full_disk(void **state)
 {
 	struct recorder *recorder;
 
-	assert_int_equal(recorder__new("/dev/full", 0, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), -ENOSPC);
+	assert_int_equal(recorder__new("/dev/full", &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, 0), -ENOSPC);
 	recorder__free(recorder);
-	assert_int_equal(recorder__new("/nonexistent/file", 0, &recorder), -ENOENT);
+	assert_int_equal(recorder__new("/nonexistent/file", &recorder), -ENOENT);
 }
 
 static mode_t mode_of(const char *name)
@@ -669,11 +666,11 @@ static void for_its_owner(void **state)
 	struct recorder *recorder;
 
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(recorder__new(path, 0, &recorder), 0);
-	assert_int_equal(recorder__begin(recorder), 0);
+	assert_int_equal(recorder__new(path, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder, 0), 0);
 	recorder__free(recorder);
 	assert_int_equal(mode_of(path), 0600);
-	assert_int_equal(recorder__new("/dev/null", 0, &recorder), 0);
+	assert_int_equal(recorder__new("/dev/null", &recorder), 0);
 	recorder__free(recorder);
 	assert_int_equal(mode_of("/dev/null"), of_device);
 }

@@ -620,8 +620,8 @@ static void recording(void **state)
 			fake_symbols_of(known_locations, LENGTH(known_locations));
 		struct recorder *recorder;
 
-		assert_int_equal(recorder__new(RECORDING, RECORDING_AGES, &recorder), 0);
-		assert_int_equal(recorder__begin(recorder), 0);
+		assert_int_equal(recorder__new(RECORDING, &recorder), 0);
+		assert_int_equal(recorder__begin(recorder, RECORDING_AGES), 0);
 		for (size_t i = 0; i < MOMENTS; i++)
 			assert_int_equal(recorder__add(recorder, &moments[i], i + 1 == MOMENTS,
 						       &symbols.backend, UINT64_MAX),
