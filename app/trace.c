@@ -12,7 +12,6 @@
 #include "app/progress.h"
 #include "app/rights.h"
 #include "app/run.h"
-#include "base/clock.h"
 #include "base/limited_call.h"
 #include "base/log.h"
 #include "base/output_file.h"

@@ -15,7 +15,6 @@
 #include "bpf/memleak.h"
 #include "options/conflicts.h"
 #include "options/help.h"
-#include "options/shell_words.h"
 #include "options/table.h"
 #include "options/values.h"
 

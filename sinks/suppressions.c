@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
-#include "base/escape.h"
 #include "options/suppressions.h"
 #include "report/frame_walk.h"
 

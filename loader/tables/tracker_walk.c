@@ -15,8 +15,6 @@
 #include "loader/tables/table_walk.h"
 #include "loader/tables/tracker_sites.h"
 #include "loader/tables/tracker_stats.h"
-#include "loader/tables/translate.h"
-#include "report/snapshot_own.h"
 
 /* Number of blocks that are read between two calls of moved_blocks_copy(). */
 #define BLOCKS_PER_COPY 1024

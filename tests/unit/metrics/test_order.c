@@ -14,7 +14,6 @@
 
 #include "base/cleanup.h"
 #include "metrics/metrics.h"
-#include "report/listing.h"
 #include "sinks/sink.h"
 #include "tests/unit/lib/fake_symbols.h"
 #include "tests/unit/lib/scenes.h"

@@ -26,7 +26,6 @@
 #include "base/cleanup.h"
 #include "bpf/memleak.h"
 #include "options/completion.h"
-#include "options/help.h"
 #include "options/parse.h"
 #include "options/shell_words.h"
 #include "options/table.h"

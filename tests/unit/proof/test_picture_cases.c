@@ -27,7 +27,6 @@
 
 #include "base/clock.h"
 #include "proof/picture.h"
-#include "proof/tracer.h"
 #include "tests/unit/lib/process.h"
 #include "tests/unit/lib/rights.h"
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "options/options.h"
-#include "report/blame.h"
 #include "report/frame_walk.h"
 #include "report/function_name.h"
 #include "report/naming.h"

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/cleanup.h"
 #include "loader/tables/translate.h"
 #include "report/trend.h"
 #include "tests/unit/lib/fake_symbols.h"

@@ -19,7 +19,6 @@
 
 #include "base/proc_maps.h"
 #include "tests/unit/lib/process.h"
-#include "unwinder/unwinder.h"
 #include "unwinder/walker.h"
 
 #define SPACE 7
