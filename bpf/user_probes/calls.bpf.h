@@ -16,6 +16,16 @@
 #define TRAMPOLINE_ALIGNMENT 4096
 
 /*
+ * True if the word is the address of the process's return trampoline, by which a return probe
+ * replaces a return address. Any tracer may have a return probe on a function.
+ */
+static __always_inline bool is_return_trampoline(__u64 word)
+{
+	/* The trampoline is page-aligned, so most words need no lookup. */
+	return word && word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
+}
+
+/*
  * True if the call being entered is nested in the marked call. The stack grows down, so a nested
  * call has a lower address on the stack (slot). During the marked call, its slot contains its
  * return address or the return trampoline's. (If slots contain no return address, as on aarch64, a
@@ -36,8 +46,7 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 	} else if (word == mark->return_address && slot < mark->slot) {
 		return true;
 	}
-	/* The trampoline is page-aligned, so most words need no lookup. */
-	return word && word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
+	return is_return_trampoline(word);
 }
 
 /*
@@ -58,9 +67,8 @@ static __always_inline bool mark__may_be_freeing(const struct thread_state *thre
 		return false;
 	if (!mark->return_address)
 		return true;
-	/* If another tracer has a return probe on free(), the word is the trampoline's address. */
 	return arch_read_slot(mark->slot, &word) &&
-	       (word == mark->return_address || (word && word == return_trampoline()));
+	       (word == mark->return_address || is_return_trampoline(word));
 }
 
 static __always_inline bool thread__is_of_allocator(const struct thread_state *thread, __u64 pc)

@@ -171,7 +171,8 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	    key->addr != thread->freed_addr)
 		return false;
 	if (!mark__may_be_freeing(thread, slot, caller) &&
-	    (slot != thread->freed.slot || caller != thread->freed.return_address))
+	    (slot != thread->freed.slot ||
+	     (caller != thread->freed.return_address && !is_return_trampoline(caller))))
 		return false;
 	return !block__may_be_held(key);
 }

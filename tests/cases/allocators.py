@@ -319,7 +319,11 @@ def test_own_allocator(t, name):
 
 
 def test_begun_again(t):
-    """A free() that jumps to its own beginning counts as one call."""
+    """
+    A free() that jumps to its own beginning counts as one call, also if another tracer has a return
+    probe on it.
+    """
+    t.attach(t.program("own_malloc"))
     report = run(t, "own_malloc", options=("--stats",))
     wanted("frees", report["stats"]["user"]["functions"]["free"], 20)
 
