@@ -359,6 +359,8 @@ int server__new(const struct listen_address *address, struct metrics_server **re
 	if (err == -ELIBACC) {
 		log_error(
 			"--listen needs libmicrohttpd.so.12: install the package libmicrohttpd12");
+	} else if (err == -EINTR) {
+		log_note("memleak was asked to end before the HTTP server had started");
 	} else if (err) {
 		listen_address_print(address, text);
 		log_error("cannot listen on %s: %s", text, strerror(-err));
