@@ -39,9 +39,9 @@ static void resolve(struct tracker *tracker, struct site_entry *entry, struct me
 	uint64_t unresolved = plain_hash(stack, scripts);
 	bool sure = tracker->resolve(tracker->walker.arg, entry->image, stack);
 
-	tracker->resolved++;
 	if (entry->deferred)
 		return;
+	tracker->resolved++;
 	stack->unresolved = !sure;
 	entry->resolved_stack = sure ? plain_hash(stack, scripts) : unresolved;
 	entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
