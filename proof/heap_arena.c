@@ -120,19 +120,24 @@ static bool has_top(struct heap_reader *reader, uint64_t top)
 	       ((top + (head & ~(uint64_t)CHUNK_FLAGS)) & page_mask) == 0;
 }
 
-const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena)
+bool heap_arena_break(const struct memory *memory, const struct heap_arena *arena,
+		      uint64_t *ret_start, uint64_t *ret_end)
 {
-	const struct mapping *found = NULL;
+	uint64_t start = 0, end = 0;
 
 	for_each_mapping (mapping, &memory->maps) {
-		if (!strcmp(mapping->path, "[heap]"))
-			found = mapping;
-		else if (mapping->start > arena->top)
+		if (!strcmp(mapping->path, "[heap]")) {
+			start = end ? start : mapping->start;
+			end = mapping->end;
+		} else if (mapping->start > arena->top) {
 			break;
-		else if (found && mapping->end > found->end)
-			return NULL;
+		} else if (end && mapping->end > end) {
+			return false;
+		}
 	}
-	return found && found->start < arena->top ? found : NULL;
+	*ret_start = start;
+	*ret_end = end;
+	return end && start < arena->top;
 }
 
 /*
@@ -142,8 +147,10 @@ const struct mapping *heap_arena_break(const struct memory *memory, const struct
  */
 static bool has_some_top(struct heap_reader *reader, const struct heap_arena *arena)
 {
+	uint64_t start, end;
+
 	return has_top(reader, arena->top) ||
-	       (reader->memory->changes && heap_arena_break(reader->memory, arena));
+	       (reader->memory->changes && heap_arena_break(reader->memory, arena, &start, &end));
 }
 
 /* Maximum attempts to read an arena whose lists change while it is read. */

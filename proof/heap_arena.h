@@ -57,10 +57,12 @@ int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret);
 void heap_arenas_deinit(struct heap_arenas *arenas);
 
 /*
- * Returns the mapping that brk() grows; NULL if the top chunk of the main arena `arena` is not in
- * this mapping. The top chunk may also be just beyond the end of the mapping: the mapping has then
- * grown since the mappings were listed.
+ * Gets the memory that brk() grows. There are several mappings of it if the process was forked and
+ * its heap has grown since. False if the top chunk of the main arena `arena` is not in this memory.
+ * The top chunk may also be just beyond *ret_end: the memory has then grown since the mappings were
+ * listed.
  */
-const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena);
+bool heap_arena_break(const struct memory *memory, const struct heap_arena *arena,
+		      uint64_t *ret_start, uint64_t *ret_end);
 
 #endif

@@ -196,17 +196,16 @@ static int walk_scattered(struct heap_search *search)
 }
 
 /*
- * Adds the runs in the mapping that brk() grows. Used if the start of the first run cannot be
+ * Adds the runs in the memory that brk() grows. Used if the start of the first run cannot be
  * computed because the top chunk or the size of the arena changed while they were read.
  */
 static int walk_changing(struct heap_search *search)
 {
-	const struct mapping *mapping = heap_arena_break(search->reader->memory, search->arena);
+	uint64_t start;
 
-	if (!mapping)
+	if (!heap_arena_break(search->reader->memory, search->arena, &start, &search->top_end))
 		return -EILSEQ;
-	search->top_end = mapping->end;
-	return walk_break(search, mapping->start);
+	return walk_break(search, start);
 }
 
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, struct heap_set *set)

@@ -322,6 +322,55 @@ static void test_unread_arena(void **state)
 	end(&program, &whole);
 }
 
+/*
+ * Lists only the first three pages of the main heap, without the top chunk, as two mappings. The
+ * caller must free the new list.
+ */
+static struct mapping *split_main_heap(struct stale *stale, uint64_t heap)
+{
+	size_t cnt = stale->memory.maps.cnt, at = 0;
+	struct mapping *mappings = calloc(cnt + 1, sizeof(*mappings));
+	uint64_t page_size = stale->memory.page_size;
+
+	assert_non_null(mappings);
+	memcpy(mappings, stale->memory.maps.mappings, cnt * sizeof(*mappings));
+	while (mappings[at].start != heap)
+		at++;
+	memmove(mappings + at + 1, mappings + at, (cnt - at) * sizeof(*mappings));
+	mappings[at].end = heap + page_size;
+	mappings[at + 1].start = mappings[at].end;
+	mappings[at + 1].end = heap + 3 * page_size;
+	stale->memory.maps.mappings = mappings;
+	stale->memory.maps.cnt = cnt + 1;
+	return mappings;
+}
+
+/*
+ * The heap of a forked process has grown since the mappings were listed. Memory that the process
+ * got by brk() since the fork has a mapping of its own.
+ */
+static void test_grown_child(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct mapping *mappings;
+	struct census census;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	census = take(&whole.memory);
+	assert_true(census.heaps[0].main);
+	mappings = split_main_heap(&stale, census.heaps[0].start & ~(stale.memory.page_size - 1));
+	census_deinit(&census);
+	census = take(&stale.memory);
+	assert_int_equal(census.arena_cnt, 1);
+	assert_int_equal(census.torn_cnt, 1);
+	census_deinit(&census);
+	free(mappings);
+	end(&program, &whole);
+}
+
 #define LARGE_MAPPINGS 5U
 #define LARGE_START (UINT64_C(20) << 40)
 
@@ -385,7 +434,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_grown),          cmocka_unit_test(test_shrunk),
 		cmocka_unit_test(test_added),          cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_new_arena),      cmocka_unit_test(test_unread_arena),
-		cmocka_unit_test(test_large_mappings),
+		cmocka_unit_test(test_large_mappings), cmocka_unit_test(test_grown_child),
 	};
 
 	if (argc >= 2 && !strcmp(argv[1], "heap"))
