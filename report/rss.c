@@ -197,6 +197,12 @@ uint64_t rss_term(const struct rss *rss, enum rss_part part)
 	return part == RSS_PINNED ? rss_kept(rss) : rss->parts[part];
 }
 
+bool rss_can_compare(const struct rss *first, const struct rss *rss, enum rss_part part)
+{
+	return (part > RSS_TOP && part != RSS_UNREAD) ||
+	       (!first->skipped_arenas && !rss->skipped_arenas);
+}
+
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes)
 {
@@ -204,7 +210,8 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 
 	*ret_bytes = 0;
 	for (enum rss_part part = RSS_LIVE; part <= last; part++) {
-		if (rss_term(rss, part) <= rss_term(first, part) + *ret_bytes)
+		if (!rss_can_compare(first, rss, part) ||
+		    rss_term(rss, part) <= rss_term(first, part) + *ret_bytes)
 			continue;
 		*ret_bytes = rss_term(rss, part) - rss_term(first, part);
 		*ret_part = part;

@@ -159,6 +159,13 @@ bool rss_is_mostly_kept(const struct rss *rss);
 uint64_t rss_term(const struct rss *rss, enum rss_part part);
 
 /*
+ * True if the difference of a part's bytes between two readings shows a change of the process.
+ * False for the memory of glibc if an arena could not be read in one of the readings: it then
+ * counts as RSS_UNREAD.
+ */
+bool rss_can_compare(const struct rss *first, const struct rss *rss, enum rss_part part);
+
+/*
  * Returns by how much resident memory has grown since `first`. Of the parts from RSS_LIVE to
  * `last`, sets *ret_part to the one whose rss_term() grew most, and *ret_bytes to this growth.
  * Returns 0 if resident memory grew by less than 1 MiB or less than 1 % of its present size, or if

@@ -170,7 +170,8 @@ void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 	qsort(changes, RSS_PART_CNT, sizeof(*changes), by_growth);
 	write_signed(out, rss_total(first), rss_total(rss));
 	for (size_t i = 0; i < RSS_PART_CNT; i++)
-		write_term_change(out, &between, &changes[i], rss_total(rss));
+		if (rss_can_compare(first, rss, changes[i].part))
+			write_term_change(out, &between, &changes[i], rss_total(rss));
 }
 
 void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)

@@ -126,6 +126,23 @@ static void order_of_changes(void **state)
 	free(text);
 }
 
+/* If an arena was not read, no change of glibc's memory is known. */
+static void changes_unread(void **state)
+{
+	const struct rss first = {.parts = {[RSS_LIVE] = 50 * MIB, [RSS_FILES] = 9 * MIB}};
+	const struct rss rss = {.parts = {[RSS_UNREAD] = 90 * MIB, [RSS_FILES] = 11 * MIB},
+				.skipped_arenas = 1};
+
+	(void)state;
+	expect(&rss, &first,
+	       "RSS 101 MiB = 11.0 MiB files + 90.0 MiB not read; since the start +42.0 MiB: files "
+	       "+2.0 MiB\n"
+	       "1 of glibc's arenas cannot be parsed: its memory is not read\n");
+	expect(&first, &rss,
+	       "RSS 59.0 MiB = 50.0 MiB live in glibc's heap + 9.0 MiB files; since the start "
+	       "-42.0 MiB: files -2.0 MiB\n");
+}
+
 static void not_understood(void **state)
 {
 	struct rss skipped = {.parts = {[RSS_LIVE] = MIB, [RSS_UNREAD] = 9 * MIB},
@@ -271,6 +288,7 @@ int main(void)
 		cmocka_unit_test(grown),
 		cmocka_unit_test(grown_otherwise),
 		cmocka_unit_test(order_of_changes),
+		cmocka_unit_test(changes_unread),
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),
 		cmocka_unit_test(other_allocator),
