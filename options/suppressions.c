@@ -11,14 +11,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/read_at.h"
+#include "base/regular_file.h"
 
-/*
- * Size limit of suppression files in bytes; a file must be smaller. The limit ends the reading of
- * files such as /dev/zero.
- */
+/* Size limit of suppression files in bytes; a file must be smaller. */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"
-#define WORDS_MAX 40
 
 /*
  * A line of a suppression file, without blanks at its ends. The path and the line number are for
@@ -31,6 +29,10 @@ struct line {
 	size_t len;
 };
 
+/*
+ * Sets *why to an error in a line. The message does not contain the line: with sudo, the user may
+ * not be allowed to read the file.
+ */
 static int bad_line(const struct line *line, const char *what, char **why)
 {
 	if (asprintf(why, "%s:%zu: %s", line->path, line->number, what) < 0)
@@ -40,7 +42,8 @@ static int bad_line(const struct line *line, const char *what, char **why)
 
 static int bad_file(const char *path, int err, char **why)
 {
-	if (asprintf(why, "%s: %s", path, strerror(-err)) < 0)
+	if (asprintf(why, "%s: %s", path, err == -ENOEXEC ? "not a regular file" : strerror(-err)) <
+	    0)
 		*why = NULL;
 	return err;
 }
@@ -62,17 +65,13 @@ static int add_pattern(struct suppressions *suppressions, const char *pattern, s
 static int take_line(struct suppressions *suppressions, const struct line *line, char **why)
 {
 	size_t kind_len = strlen(KIND);
-	char what[2 * WORDS_MAX];
 
 	if (!line->len || line->text[0] == '#')
 		return 0;
 	if (memchr(line->text, '\0', line->len))
 		return bad_line(line, "it contains a NUL byte", why);
-	if (line->len < kind_len || strncmp(line->text, KIND, kind_len) != 0) {
-		snprintf(what, sizeof(what), "'%.*s' does not begin with " KIND,
-			 (int)(line->len < WORDS_MAX ? line->len : WORDS_MAX), line->text);
-		return bad_line(line, what, why);
-	}
+	if (line->len < kind_len || strncmp(line->text, KIND, kind_len) != 0)
+		return bad_line(line, "it does not begin with " KIND, why);
 	if (line->len == kind_len)
 		return bad_line(line, "there is no pattern after " KIND, why);
 	return add_pattern(suppressions, line->text + kind_len, line->len - kind_len);
@@ -110,22 +109,23 @@ int suppressions_parse(struct suppressions *suppressions, const char *path, cons
 
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why)
 {
-	cleanup_fclose FILE *in = fopen(path, "re");
+	struct stat st;
+	cleanup_close int fd = regular_file_open(AT_FDCWD, -1, path, LINKS_ALL, &st);
 	cleanup_free char *text = NULL;
-	size_t len;
+	ssize_t len;
 
 	*why = NULL;
-	if (!in)
-		return bad_file(path, -errno, why);
+	if (fd < 0)
+		return bad_file(path, fd, why);
 	text = malloc(FILE_MAX);
 	if (!text)
 		return -ENOMEM;
-	len = fread(text, 1, FILE_MAX, in);
-	if (ferror(in))
-		return bad_file(path, -errno, why);
+	len = read_at(fd, text, FILE_MAX, 0);
+	if (len < 0)
+		return bad_file(path, (int)len, why);
 	if (len == FILE_MAX)
 		return bad_file(path, -EFBIG, why);
-	return suppressions_parse(suppressions, path, text, len, why);
+	return suppressions_parse(suppressions, path, text, (size_t)len, why);
 }
 
 void suppressions_deinit(struct suppressions *suppressions)

@@ -18,9 +18,9 @@ struct suppressions {
 };
 
 /*
- * Adds the patterns of a file. On failure, returns a negative errno and sets *why to a message with
- * the file's name and, for an invalid line, its number. The message is to be freed; it is NULL if
- * out of memory.
+ * Adds the patterns of a regular file. On failure, returns a negative errno and sets *why to a
+ * message with the file's name and, for an invalid line, its number. The message is to be freed; it
+ * is NULL if out of memory.
  */
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why);
 /*
