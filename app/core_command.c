@@ -241,20 +241,6 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 	return err;
 }
 
-/*
- * Returns the exit code for --error-exitcode. If no proof was made, logs an error and returns
- * EXIT_CANNOT.
- */
-static int verdict_code(const struct options *opts, enum last_verdict verdict)
-{
-	if (verdict == VERDICT_LEFT)
-		return opts->error_exitcode;
-	if (verdict == VERDICT_CLEAN)
-		return 0;
-	log_error("--error-exitcode: no proof was made, so it is unknown whether memory is lost");
-	return EXIT_CANNOT;
-}
-
 int core_command(const struct options *opts)
 {
 	struct core_run run = {.opts = opts};
@@ -273,5 +259,5 @@ int core_command(const struct options *opts)
 	core_file_deinit(&run.core);
 	if (err)
 		return err == -EPIPE ? 0 : EXIT_CANNOT;
-	return opts->error_exitcode ? verdict_code(opts, verdict) : 0;
+	return verdict_exit_code(opts, verdict, 0);
 }

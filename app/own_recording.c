@@ -37,7 +37,7 @@ unsigned int recording_flags(const struct options *opts, const struct run_facts 
 	       (facts->has_size_filters ? RECORDING_SIZE_FILTERS : 0) |
 	       (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
 	       (opts->combined_only ? 0 : RECORDING_AGES) | (opts->peak ? RECORDING_PEAK : 0) |
-	       (opts->summary ? RECORDING_SUMMARY : 0);
+	       (opts->summary ? RECORDING_SUMMARY : 0) | (opts->prove ? RECORDING_PROVE : 0);
 }
 
 static void begin(struct own_recording *own, const struct options *opts,

@@ -72,6 +72,7 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 	if (err)
 		return err;
 	reporter.recorded = true;
+	reporter.needs_proof = recording__flags(replay->recording) & RECORDING_PROVE;
 	err = report_all(replay, &reporter);
 	*ret_verdict = reporter.verdict;
 	reporter_deinit(&reporter);
@@ -92,5 +93,5 @@ int report_command(const struct options *opts)
 	output_deinit(&out);
 	if (err && err != -EPIPE)
 		return EXIT_CANNOT;
-	return !err && verdict == VERDICT_LEFT ? opts->error_exitcode : 0;
+	return err ? 0 : verdict_exit_code(opts, verdict, 0);
 }

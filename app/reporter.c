@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <math.h>
 
+#include "app/commands.h"
 #include "app/missing_names.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "metrics/listen.h"
 #include "report/callers.h"
@@ -40,6 +42,7 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 		.sink = sink_for(opts->format),
 		.symbols = symbols,
 		.out = out,
+		.needs_proof = opts->prove,
 	};
 	int err = ranking__new(&reporter.ranking);
 
@@ -61,6 +64,17 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 	}
 	*ret = reporter;
 	return 0;
+}
+
+int verdict_exit_code(const struct options *opts, enum last_verdict verdict, int code)
+{
+	if (!opts->error_exitcode || verdict == VERDICT_CLEAN)
+		return code;
+	if (verdict == VERDICT_LEFT)
+		return opts->error_exitcode;
+	log_error("--error-exitcode: memory was not checked completely, so it is unknown whether "
+		  "there is a leak");
+	return EXIT_CANNOT;
 }
 
 void reporter_deinit(struct reporter *reporter)
@@ -120,13 +134,12 @@ static bool is_last(const struct reporter *reporter, const struct report *report
 }
 
 /*
- * Returns the verdict for --error-exitcode. With --prove and for core files, only definite blocks
- * count. Otherwise, all sites count, except those of runtime initialisation.
+ * Returns the verdict for --error-exitcode. If a proof is needed, only definite blocks count.
+ * Otherwise, all sites count, except those of runtime initialisation.
  */
-static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
+static enum last_verdict verdict_of(const struct report *report, bool needs_proof)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
-	bool needs_proof = opts->prove || report->snapshot->core;
 	bool is_left =
 		needs_proof ? report->definite_count : report->count && !report->only_runtime_init;
 
@@ -165,7 +178,7 @@ static int print_report(struct reporter *reporter, const struct report *report)
 	FILE *stream;
 	int err;
 
-	reporter->verdict = verdict_of(reporter->opts, report);
+	reporter->verdict = verdict_of(report, reporter->needs_proof || report->snapshot->core);
 	note_missing_names(reporter, report);
 	if (reporter->server)
 		server__show(reporter->server, report, NULL, 0);

@@ -59,8 +59,19 @@ struct reporter {
 	bool recorded;
 	/* with `recorded`: true if no report is shown after this one; set by the caller */
 	bool last;
+	/*
+	 * true if the verdict needs a proof, because the run had --prove; for a recording, set by
+	 * the caller
+	 */
+	bool needs_proof;
 	enum last_verdict verdict;
 };
+
+/*
+ * Returns the exit code of a command that has succeeded. code: the exit code if --error-exitcode is
+ * not given or nothing is left. If the verdict is unknown, logs an error and returns EXIT_CANNOT.
+ */
+int verdict_exit_code(const struct options *opts, enum last_verdict verdict, int code);
 
 int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
 		  struct reporter *ret);

@@ -267,21 +267,6 @@ static int trace(struct session *session)
 }
 
 /*
- * Returns the exit code with --error-exitcode. `code` is the exit code without it. If a requested
- * proof is missing or incomplete, or blocks were not read, logs an error and returns EXIT_CANNOT.
- */
-static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
-{
-	if (verdict == VERDICT_LEFT)
-		return opts->error_exitcode;
-	if (verdict == VERDICT_CLEAN)
-		return code;
-	log_error("--error-exitcode: memory was not checked completely, so it is unknown whether "
-		  "there is a leak");
-	return EXIT_CANNOT;
-}
-
-/*
  * Ends a session, and returns the exit code. Removes the probes first, so that the traced processes
  * run at full speed again.
  */
@@ -311,8 +296,7 @@ static int finish(struct session *session, int err)
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
-	return opts->error_exitcode && !err ? verdict_code(opts, session->result.verdict, code)
-					    : code;
+	return err ? code : verdict_exit_code(opts, session->result.verdict, code);
 }
 
 /*

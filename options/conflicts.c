@@ -274,6 +274,8 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 		log_error("'memleak %s' can sort only by size, count or growth" HELP_HINT, word);
 	else if (!can_format(opts))
 		log_error("'memleak %s' prints text, json or html only" HELP_HINT, word);
+	else if (opts->live && opts->error_exitcode)
+		log_error("'memleak %s --live' does not support --error-exitcode" HELP_HINT, word);
 	else if (without_effect(opts, given))
 		log_error("%s" HELP_HINT, without_effect(opts, given));
 	else

@@ -62,6 +62,7 @@ enum recording_flag {
 	RECORDING_HAD_BEGUN = 1 << 4,
 	RECORDING_SIZE_FILTERS = 1 << 5,
 	RECORDING_WAS_YOUNG = 1 << 6,
+	RECORDING_PROVE = 1 << 7, /* the run had --prove */
 };
 
 struct recorder;

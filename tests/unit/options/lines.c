@@ -245,6 +245,8 @@ const struct line bad[] = {
 	{"--live -p 1 --output a", "--live does not support --output"},
 	{"--live -t", "--live does not support --trace"},
 	{"report a --live --all", "--live does not support --all"},
+	{"report a --live --error-exitcode 9",
+	 "'memleak report --live' does not support --error-exitcode"},
 	{"--live -A --by cgroup",
 	 "--live does not support --by cgroup: give stack, process, thread or module"},
 	{"diff a b --live", "option --live is not supported by 'memleak diff'"},
