@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/test_knobs.h"
+#include "helper/helper.h"
 #include "sinks/sink.h"
 
 /*
@@ -345,7 +346,8 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 
 /*
  * Ends a report: lets the source clean up its tables, and releases the snapshot. Then lets the
- * source look for script lines that add items to Python containers.
+ * source look for script lines that add items to Python containers. Also ends
+ * helpers that hostile input has taken over.
  */
 static int end_report(struct run *run, int err)
 {
@@ -356,6 +358,7 @@ static int end_report(struct run *run, int err)
 	snapshot_deinit(&run->snap);
 	if (!err && !run->final)
 		rss_watch_find_adders(&run->rss_watch, run->source);
+	helpers_end_spinning(HELPER_IDLE_CPU_NS);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
 }
@@ -622,6 +625,7 @@ static int take_point(struct run *run)
 	snapshot_deinit(&snap);
 	if (!err)
 		rss_watch_find_adders(&run->rss_watch, run->source);
+	helpers_end_spinning(HELPER_IDLE_CPU_NS);
 	return err;
 }
 

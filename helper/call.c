@@ -22,6 +22,8 @@ int helper_send(struct helper *helper, struct message *request, uint64_t deadlin
 		err = message_send(helper->sock, request, deadline_ns);
 	if (err == -EPIPE)
 		helper_stop(helper, 0);
+	else if (!err)
+		helper_note_message(helper, true);
 	request->fd = -1;
 	message_reset(request);
 	return err;
@@ -42,6 +44,8 @@ int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take
 	message_reset(&helper->answer);
 	if (err)
 		helper_stop(helper, 0);
+	else
+		helper_note_message(helper, false);
 	return err;
 }
 

@@ -35,6 +35,8 @@ int helper_start(struct helper *helper)
 	helper->pid = pid;
 	helper->sock = socks[0];
 	helper->incarnation++;
+	helper->awaits_answer = false;
+	helper->message_cpu_ns = 0;
 	helper->next = running;
 	running = helper;
 	return 0;
@@ -82,6 +84,28 @@ uint64_t helper_cpu_ns(pid_t pid)
 	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
 		return 0;
 	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+void helper_note_message(struct helper *helper, bool is_request)
+{
+	helper->awaits_answer = is_request;
+	helper->message_cpu_ns = helper_cpu_ns(helper->pid);
+}
+
+void helpers_end_spinning(uint64_t most_ns)
+{
+	struct helper *next;
+
+	for (struct helper *helper = running; helper; helper = next) {
+		next = helper->next;
+		if (HELPER_SANITIZED || helper->awaits_answer ||
+		    helper->kind->rights != HELPER_DROPS_RIGHTS ||
+		    helper_cpu_ns(helper->pid) <= helper->message_cpu_ns + most_ns)
+			continue;
+		log_note("the %s uses CPU time although it has nothing to do, and is ended",
+			 helper->kind->name);
+		helper_stop(helper, 0);
+	}
 }
 
 uint64_t helper_stopped_cpu_ns(void)

@@ -21,6 +21,8 @@ struct helper {
 	pid_t pid;                /* pid of the helper; 0 if it is not running */
 	int sock;                 /* socket to the helper; -1 if it is not running */
 	unsigned int incarnation; /* number of starts; if it changes, the process is a new one */
+	bool awaits_answer;       /* true if the last message was a request */
+	uint64_t message_cpu_ns;  /* CPU time that the helper had used at the last message */
 	struct message answer;    /* answer that is being received, perhaps over several calls */
 	struct helper *next;
 };
@@ -59,6 +61,20 @@ const struct helper *helper_running(void);
  * data is read.
  */
 bool helper_is_runnable(const struct helper *helper);
+
+/*
+ * Maximum CPU time, in nanoseconds, that a helper may use after an answer: some helpers send
+ * several answers to a request, each within ten seconds.
+ */
+#define HELPER_IDLE_CPU_NS (20 * 1000000000ULL)
+
+/* Notes that a request was sent to the helper, or that the helper has sent an answer. */
+void helper_note_message(struct helper *helper, bool is_request);
+/*
+ * Ends confined helpers that have used more CPU time than most_ns since their last answer, and were
+ * sent no request since: hostile input has taken them over. They are started again when needed.
+ */
+void helpers_end_spinning(uint64_t most_ns);
 
 /* Returns the CPU time of a process that was not reaped yet, in ns; 0 if unknown. */
 uint64_t helper_cpu_ns(pid_t pid);

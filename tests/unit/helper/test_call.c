@@ -20,7 +20,7 @@
 /* Timeout of calls that must time out, in nanoseconds */
 #define SHORT_NS 20000000
 
-enum { ECHO, TWICE, SILENCE, SIZE, SEND_FILE, DEATH };
+enum { ECHO, TWICE, SILENCE, SIZE, SEND_FILE, WORK, SPIN, DEATH };
 
 struct server {
 	int sock;
@@ -42,6 +42,8 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	server->handled++;
 	if (kind == SILENCE)
 		return 0;
+	while (kind == WORK && clock_ns(CLOCK_PROCESS_CPUTIME_ID) < 3 * SHORT_NS)
+		;
 	if (kind == SEND_FILE)
 		reply->fd = dup(server->sock);
 	if (kind == SIZE)
@@ -52,6 +54,10 @@ static int handle(void *arg, struct message *request, struct message *reply)
 		message_put_u32(reply, server->handled);
 		message_put_u32(reply, value);
 	}
+	if (kind == SPIN)
+		helper_reply(server->sock, reply);
+	while (kind == SPIN)
+		;
 	return err;
 }
 
@@ -247,6 +253,44 @@ static void talks_nonsense(void **state)
 	assert_answered(helper, 2, 1);
 }
 
+/* A helper that uses a processor without being asked is ended. */
+static void spins(void **state)
+{
+	struct helper *helper = *state;
+	struct echo echo;
+
+	if (HELPER_SANITIZED)
+		skip();
+	assert_int_equal(call(helper, SPIN, 1, PATIENCE_NS, &echo), 0);
+	while (helper_cpu_ns(helper->pid) < helper->message_cpu_ns + 2 * SHORT_NS)
+		;
+	helpers_end_spinning(PATIENCE_NS);
+	assert_int_not_equal(helper->pid, 0);
+	helpers_end_spinning(SHORT_NS);
+	assert_int_equal(helper->pid, 0);
+	assert_answered(helper, 2, 1);
+}
+
+/* A helper that works on a request is not ended: who has sent the request decides when to end it.
+ */
+static void works(void **state)
+{
+	struct message request = {.fd = -1};
+	struct helper *helper = *state;
+	struct echo echo;
+
+	assert_answered(helper, 1, 1);
+	message_put_u32(&request, WORK);
+	message_put_u32(&request, 9);
+	assert_int_equal(helper_send(helper, &request, patience()), 0);
+	message_deinit(&request);
+	while (helper_cpu_ns(helper->pid) < helper->message_cpu_ns + 2 * SHORT_NS)
+		;
+	helpers_end_spinning(SHORT_NS);
+	assert_int_equal(helper_take(helper, patience(), take, &echo), 0);
+	assert_int_equal(helper->incarnation, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +303,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(killed_while_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(talks_nonsense, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(spins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(works, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
