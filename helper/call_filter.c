@@ -55,7 +55,6 @@ static const int allowed_calls[] = {
 	SCMP_SYS(restart_syscall),
 	SCMP_SYS(getrlimit),
 	SCMP_SYS(sysinfo),
-	SCMP_SYS(membarrier),
 	SCMP_SYS(exit),
 	SCMP_SYS(exit_group),
 };
@@ -95,10 +94,12 @@ static const struct rule allowed_arguments[] = {
 static const struct rule memory_arguments[] = {
 	/*
 	 * Allow neither executable memory nor hugetlbfs pages, and no memory that RLIMIT_DATA does
-	 * not count: shared memory, stacks, and memory that was written and then made read-only.
+	 * not count: shared memory, stacks, memory that was written and then made read-only, and
+	 * locked pages of files (under systemd, the limit on locked memory is often infinite).
 	 */
 	{SCMP_SYS(mmap),
-	 {{2, PROT_EXEC, 0}, {3, MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB, MAP_PRIVATE}}},
+	 {{2, PROT_EXEC, 0},
+	  {3, MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_LOCKED, MAP_PRIVATE}}},
 	{SCMP_SYS(mprotect), {{2, PROT_WRITE | PROT_EXEC, PROT_WRITE}}},
 };
 

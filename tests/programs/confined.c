@@ -156,6 +156,8 @@ static unsigned int make_harmful(void)
 		CALL(sched_setaffinity, parent, 8, A(bytes)),
 		CALL(sched_setscheduler, parent, SCHED_OTHER, A(bytes)),
 		CALL(ioprio_set, 1, parent, 0),
+		/* 2 is MEMBARRIER_CMD_GLOBAL_EXPEDITED, which interrupts other processes. */
+		CALL(membarrier, 2, 0, 0),
 		CALL(clone, SIGCHLD, 0, 0, 0, 0),
 		CALL(clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0),
 		CALL(clone3, A(bytes), 64),
@@ -263,6 +265,7 @@ static unsigned int make_harmful_unless_downloading(void)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1UL, 0),
 		CALL(mprotect, A(bytes), 4096, PROT_READ),
 		CALL(mprotect, A(bytes), 4096, PROT_NONE),
+		CALL(mmap, 0, 4096, PROT_READ, MAP_PRIVATE | MAP_LOCKED, FILE_OF_OTHERS, 0),
 		CALL(fcntl, MEMORY, F_ADD_SEALS, F_SEAL_SHRINK),
 	};
 
