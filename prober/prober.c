@@ -15,6 +15,7 @@
 #include "prober/code_ranges.h"
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
+#include "prober/trust_domain.h"
 
 /* Maximum length of the disassembly of an instruction. Disassemblers write shorter texts. */
 #define INSN_TEXT_MAX 200
@@ -119,6 +120,22 @@ static int ask_once(struct question *question, uint64_t deadline_ns)
 	return err ? err : wait_answer(question, deadline_ns);
 }
 
+/*
+ * Ends the helper if its last request was about a file that other users can change. That file may
+ * have taken over the helper, which could then have probes placed in the middle of instructions of
+ * the next file, and thereby change the code of all processes that map it.
+ */
+static void leave_domain(const struct question *question, const struct stat *st)
+{
+	static struct trust_domain domains[2];
+	struct trust_domain *last = &domains[question->helper == &reader];
+	struct trust_domain wanted = trust_domain_of(question->fd, st);
+
+	if (!trust_domain_equal(last, &wanted))
+		helper_stop(question->helper, 0);
+	*last = wanted;
+}
+
 static int ask(struct question *question, uint64_t deadline_ns)
 {
 	struct stat st;
@@ -130,6 +147,7 @@ static int ask(struct question *question, uint64_t deadline_ns)
 		return err;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
+	leave_domain(question, &st);
 	if (deadline_ns > question->latest_ns)
 		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
@@ -203,7 +221,9 @@ static int get_returns(const struct question *question, struct message_cursor *c
 
 /*
  * True if the function and its probed instruction are in the file's code: the kernel also sets
- * probes in constant data, and thereby changes it. Does not check that an instruction begins there.
+ * probes in constant data, and thereby changes it. Does not check that an instruction begins there:
+ * that needs symbols and a disassembler, which must not run with memleak's rights on hostile files.
+ * But the users who control the helper can change this file anyway: see leave_domain().
  */
 static bool is_in_code(const struct question *question, const struct found_function *function)
 {

@@ -309,6 +309,40 @@ static void no_headers(void **state)
 	}
 }
 
+/* Asks the fake helper about a file. Returns the pid of the helper that has answered. */
+static pid_t asked_helper(int fd)
+{
+	prober_has_section(fd, ".text");
+	assert_true(helper.pid > 0);
+	return helper.pid;
+}
+
+/*
+ * A helper that a hostile file took over must not choose places in files of others. It continues
+ * only for files that the same users can change.
+ */
+static void files_of_other_users(void **state)
+{
+	int fd = (int)(intptr_t)*state, other = memfd_create("other", MFD_CLOEXEC);
+	pid_t first, second;
+
+	message_reset(&false_answer);
+	message_put_u32(&false_answer, 0);
+	forget_helper();
+	assert_int_equal(fchmod(fd, 0755) | fchmod(other, 0555), 0);
+	first = asked_helper(fd);
+	assert_int_equal(asked_helper(other), first);
+	assert_int_equal(fchmod(other, 0775), 0);
+	second = asked_helper(other);
+	assert_int_not_equal(second, first);
+	assert_int_equal(asked_helper(other), second);
+	assert_int_not_equal(asked_helper(fd), second);
+	assert_int_equal(fchmod(other, 0777), 0);
+	first = asked_helper(other);
+	assert_int_not_equal(asked_helper(other), first);
+	close(other);
+}
+
 /*
  * Only functions with the verdict FUNCTION_RETURNS have return offsets. Unknown verdicts are
  * refused.
@@ -539,7 +573,7 @@ int main(void)
 		WITH_FILE(strings),         WITH_FILE(truncated),
 		WITH_FILE(statuses),        WITH_FILE(variables_and_sections),
 		WITH_FILE(nearest_names),   WITH_FILE(interpreter_at_end),
-		WITH_FILE(script_at_end),
+		WITH_FILE(script_at_end),   WITH_FILE(files_of_other_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
