@@ -94,7 +94,9 @@ int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct
 	message_put_u64(request, code->offset);
 	message_put_u64(request, code->headers);
 	request->fd = fd;
-	err = send_request(walker, deadline_ns);
+	/* Check the deadline even if sending does not block: opening many files takes seconds. */
+	err = clock_left_ms(deadline_ns) ? send_request(walker, deadline_ns)
+					 : check(walker, -ETIMEDOUT);
 	request->fd = -1; /* The caller keeps fd. */
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "base/mapped_file.h"
 #include "base/vdso.h"
 #include "loader/target/modules.h"
+#include "loader/target/opened_files.h"
 
 /*
  * Maximum number of lists of mappings per process. Older lists are needed for stack copies that are
@@ -74,21 +75,27 @@ const struct walker_code_space *walker_spaces_find(struct walker_spaces *spaces,
 }
 
 /*
- * Returns the address at which the start of the code's file is mapped; 0 if the start is not
- * mapped. Searches downwards from the code.
+ * Returns the nearest address, at or below a mapping, at which the start of its file is mapped; 0
+ * if there is none. Must be called for all mappings in order of address. starts: for each file, the
+ * last such address.
  */
-static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
+static uint64_t find_headers(struct opened_files *starts, const struct mapping *mapping)
 {
-	for (const struct mapping *m = code; m >= maps->mappings; m--)
-		if (!m->offset && file_id_equal(&m->file, &code->file))
-			return m->start;
-	return 0;
+	ssize_t *start = mapping->file.ino ? opened_files_result(starts, mapping) : NULL;
+
+	if (start && !mapping->offset)
+		*start = (ssize_t)mapping->start;
+	return start && *start >= 0 ? (uint64_t)*start : 0;
 }
 
 static int send_mapping(struct walker_spaces *spaces, const struct walker_code_space *space,
-			const struct mapping *mapping, uint64_t deadline_ns)
+			const struct mapping *mapping, uint64_t headers, uint64_t deadline_ns)
 {
-	struct walker_code code = {.start = mapping->start, .offset = mapping->offset};
+	const struct walker_code code = {
+		.start = mapping->start,
+		.offset = mapping->offset,
+		.headers = headers,
+	};
 	cleanup_close int fd = -1;
 	struct stat st;
 
@@ -100,7 +107,6 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 		fd = process_open_mapping(space->pid, mapping);
 		if (fd < 0)
 			fd = mapped_file_open(mapping, &st);
-		code.headers = find_headers(&space->maps, mapping);
 	}
 	if (fd < 0)
 		return 0; /* the code has no file, or its file cannot be opened */
@@ -152,10 +158,15 @@ static int send_space(struct walker_spaces *spaces, const struct walker_code_spa
 {
 	uint64_t deadline_ns = clock_deadline_ns(WALK_NS);
 	int err = walker__open(spaces->walker, space->generation, deadline_ns);
+	struct opened_files starts = {0};
 
-	for_each_mapping (mapping, &space->maps)
+	for_each_mapping (mapping, &space->maps) {
+		uint64_t headers = find_headers(&starts, mapping);
+
 		if (!err)
-			err = send_mapping(spaces, space, mapping, deadline_ns);
+			err = send_mapping(spaces, space, mapping, headers, deadline_ns);
+	}
+	opened_files_deinit(&starts);
 	return err;
 }
 

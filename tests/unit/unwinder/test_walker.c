@@ -244,6 +244,21 @@ static void unreadable(void **state)
 	assert_true(own->walked.cnt <= 2);
 }
 
+/* Sending many files ends at the deadline, even if the helper takes each file at once. */
+static void too_much_code(void **state)
+{
+	struct own_stack *own = *state;
+	struct walker_code code = {0};
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	take_copy(own);
+	assert_true(fd >= 0);
+	assert_int_equal(walker__add_code(own->walker, SPACE, fd, &code, 1), -ETIMEDOUT);
+	close(fd);
+	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked),
+			 -EPIPE);
+}
+
 /* An invalid request ends the helper. Then all walks fail until a new helper is given the code. */
 static void nonsense(void **state)
 {
@@ -283,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(falsified, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(repaired, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unreadable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_much_code, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nonsense, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(closed, set_up, tear_down),
 	};
