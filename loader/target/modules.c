@@ -414,9 +414,11 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	add_program(&reader);
 	list.permanent_cnt = list.cnt;
 	process_auxv(pid, AT_BASE, &base);
+	list.is_static = !base;
 	list.is_consistent = !base; /* in a static program, no dynamic loader changes the list */
 	if ((!list.unasked && find_r_debug(&reader, &debug) && debug.r_map) ||
 	    (!base && find_own_r_debug(&reader, file_ns, &debug))) {
+		list.is_static = false;
 		list.is_consistent = debug.r_map && debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
 		linked_cnt = list.cnt;

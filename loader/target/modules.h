@@ -45,6 +45,8 @@ struct module_list {
 	 * serves the file (FUSE).
 	 */
 	int unread_err;
+	/* true if the program is static, or a dynamic loader whose list could not be read */
+	bool is_static;
 	bool is_consistent; /* true if the dynamic loader is not changing its list at the moment */
 	/*
 	 * Index of the module with the hook that the dynamic loader calls when its list changes; -1

@@ -427,11 +427,31 @@ static void attach_raises(struct attach_state *state, const struct module_list *
 }
 
 /*
+ * Returns the module to search for the dynamic loader's hook: the one that the process states, or a
+ * static program, which may contain the functions of a dynamic loader. Returns NULL if there is
+ * none, or if its hook is already probed.
+ */
+static const struct module *hook_module(const struct attach_state *state,
+					const struct module_list *list)
+{
+	const struct module *module = &list->items[list->hook_module < 0 ? 0 : list->hook_module];
+
+	if (list->hook_module >= 0)
+		return probe_set_has(state->probes, module->fd, list->hook_offset) ? NULL : module;
+	if (!list->is_static || !list->permanent_cnt)
+		return NULL;
+	return state->ctx->shared && shared_probes_find(state->ctx->shared, module->fd) ? NULL
+											: module;
+}
+
+/*
  * Probes the dynamic loader's hook, if the file has this function where the process states it.
  * Otherwise, a hostile process could have any byte of a shared file changed, for example in the
- * middle of an instruction of the C library, in all processes.
+ * middle of an instruction of the C library, in all processes. Returns 0 or a negative errno:
+ * -EAGAIN if postponed, -ENOENT if the file has no such function.
  */
-static void attach_hook(struct attach_state *state, const struct module_list *list)
+static int probe_hook(struct attach_state *state, const struct module *module,
+		      const struct module_list *list)
 {
 	static const struct wanted_function name = {.name = LOADER_HOOK};
 	static const struct wanted_functions wanted = {
@@ -440,28 +460,52 @@ static void attach_hook(struct attach_state *state, const struct module_list *li
 		.scope = SCOPE_ALL,
 		.at_entry = true,
 	};
-	const struct module *module = &list->items[list->hook_module];
 	struct probe hook = {
 		.function = "the dynamic loader's hook",
 		.shape = MEMLEAK_SHAPE_LIBRARIES,
-		.offset = list->hook_offset,
 	};
 	struct file_functions found;
+	int err = search_file(state, module, &wanted, &found);
 	size_t i = 0;
 
-	if (probe_set_has(state->probes, module->fd, hook.offset) ||
-	    search_file(state, module, &wanted, &found))
-		return;
-	while (i < found.cnt && found.items[i].offset != hook.offset)
+	if (err)
+		return err;
+	while (i < found.cnt && list->hook_module >= 0 &&
+	       found.items[i].offset != list->hook_offset)
 		i++;
-	if (i < found.cnt)
-		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
-				 &hook, 1);
+	err = i < found.cnt ? 0 : -ENOENT;
+	if (!err) {
+		hook.offset = found.items[i].offset;
+		err = probe_set_attach(state->probes, &state->ctx->programs, state->bound,
+				       module->fd, &hook, 1);
+		state->hooked |= !err && !hook.err;
+	}
 	file_functions_deinit(&found);
+	return err;
+}
+
+/*
+ * Probes the hook before files are searched: the search may use up the time, and libraries may be
+ * loaded meanwhile. Logs an error, because libraries that are loaded later will not be noticed.
+ */
+static void attach_hook(struct attach_state *state, const struct module_list *list)
+{
+	const struct module *module = hook_module(state, list);
+	int err = module ? probe_hook(state, module, list) : 0;
+
+	if (!err || err == -EAGAIN || err == -EINTR || err == -ESRCH || !list->is_consistent ||
+	    (err == -ENOENT && list->is_static))
+		return;
+	(state->process->found ? log_verbose : log_note)(
+		"process %d: libraries that it loads later are not noticed, because " LOADER_HOOK
+		" in %s cannot be probed: %s",
+		state->process->info.pid, module->path,
+		err == -ENOENT ? "it is not where the process states it" : strerror(-err));
 }
 
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
+	attach_hook(state, list);
 	for (size_t i = 0; i < list->cnt && !state->ctx->opts->fds; i++) {
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
@@ -473,8 +517,6 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	}
 	if (state->throws)
 		attach_raises(state, list);
-	if (list->hook_module >= 0)
-		attach_hook(state, list);
 }
 
 /*
@@ -736,6 +778,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	attach_all(&state, &list);
 	check_moved(&state, &list);
 	process->attached = list.is_consistent && !state.postponed;
+	/* Libraries may have been loaded before the hook was probed: read the list again. */
+	process->changed |= state.hooked;
 	note_loader(process, &list);
 	if (process->attached) {
 		note_searched(process, &list);

@@ -186,4 +186,6 @@ def test_forged_hook(t):
     memleak = t.attach(program)
     truth = program.go()
     wanted("changed bytes", truth.facts["changed"], ["0"])
+    if "libraries that it loads later are not noticed" not in memleak.notes:
+        raise Failure(f"no word about the hook: {memleak.notes!r}")
     expect(memleak.stop(), truth)

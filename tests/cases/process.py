@@ -348,9 +348,10 @@ def test_dlopen(t):
     check_plugin(t, memleak.stop(), truth)
 
 
-def test_dlopened_allocator(t):
+@each("dlopen", "dlopen_static_pie")
+def test_dlopened_allocator(t, name):
     """An allocator loaded later is found, although libc has one, too."""
-    program = t.program("dlopen", t.file_of("libbump.so"), "alloc")
+    program = t.program(name, t.file_of("libbump.so"), "alloc")
     memleak = t.attach(program, interval="0.1")
     program.go()
 
