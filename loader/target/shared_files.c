@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "base/prefix.h"
 #include "base/proc.h"
@@ -167,6 +168,17 @@ uint64_t shared_files_bytes(pid_t pid, int except)
 	       (proc_has_own_namespace(pid, -1, "ipc") ? detached_bytes(pid) : 0);
 }
 
+/*
+ * Reads the data of a file in /dev/shm. Does not ask a file system: a user may have mounted one in
+ * this folder whose server does not answer (FUSE).
+ */
+static bool read_entry(int dir, const char *name, struct stat *ret)
+{
+	cleanup_close int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && !file_stat(fd, ret);
+}
+
 /* The owner of /proc/PID is the effective user of the process. */
 uint64_t shm_files_bytes(pid_t pid)
 {
@@ -181,8 +193,8 @@ uint64_t shm_files_bytes(pid_t pid)
 		return 0;
 	dir = opendir("/dev/shm");
 	for (int i = 0; dir && i < FILES_MAX && (entry = readdir(dir)); i++)
-		if (!fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(file.st_mode) && file.st_uid == process.st_uid)
+		if (read_entry(dirfd(dir), entry->d_name, &file) && S_ISREG(file.st_mode) &&
+		    file.st_uid == process.st_uid)
 			sum += (uint64_t)file.st_blocks * BLOCK_BYTES;
 	if (dir)
 		closedir(dir);

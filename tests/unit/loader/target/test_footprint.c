@@ -9,18 +9,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "loader/target/shared_files.h"
+#include "tests/unit/lib/process.h"
 
 #define SHARED_BYTES (1 << 20)
 
@@ -183,6 +186,26 @@ static int leave_in_dev_shm(void)
 	return !is_counted || chown("/dev/shm/left", 1, 1) || shm_files_bytes(getpid());
 }
 
+/*
+ * Mounts a file system in /dev/shm whose server never answers. Returns 0 if this does not keep the
+ * caller waiting; 77 if file systems cannot be mounted, and 1 otherwise.
+ */
+static int mount_silent_in_dev_shm(void)
+{
+	char options[64];
+	int server;
+
+	if (mount_tmpfs("/dev/shm"))
+		return 77;
+	server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", server);
+	if (server < 0 || mkdir("/dev/shm/silent", 0700) ||
+	    mount("silent", "/dev/shm/silent", "fuse", 0, options))
+		return 77;
+	alarm(PATIENCE_MS / 1000);
+	return shm_files_bytes(getpid()) != 0;
+}
+
 /* Requires that a function returns 0 in a child process. Skips the test if it returns 77. */
 static void run_in_child(int (*function)(void))
 {
@@ -194,7 +217,7 @@ static void run_in_child(int (*function)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("skipped: no permission to mount tmpfs\n");
+		print_message("skipped: no permission to mount file systems\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -210,6 +233,11 @@ static void files_in_dev_shm(void **state)
 	run_in_child(leave_in_dev_shm);
 }
 
+static void silent_mount_in_dev_shm(void **state)
+{
+	run_in_child(mount_silent_in_dev_shm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +246,7 @@ int main(void)
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
 		cmocka_unit_test(file_on_tmpfs),
 		cmocka_unit_test(files_in_dev_shm),
+		cmocka_unit_test(silent_mount_in_dev_shm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
