@@ -17,6 +17,8 @@ struct search {
 	pid_t pid;
 	char program[PATH_MAX];
 	struct proc_relations relations;
+	pid_t ancestors[ANCESTORS_MAX]; /* nearest first */
+	int ancestor_cnt;
 	bool (*is_traced)(const void *arg, pid_t pid);
 	const void *arg;
 	struct footprint *ret;
@@ -35,15 +37,23 @@ static bool is_same_program(const struct search *search, pid_t pid)
 	return read_program(pid, program) && !strcmp(program, search->program);
 }
 
-static bool is_ancestor(const struct search *search, pid_t pid)
+/* Reads the ancestors once: there may be tens of thousands of processes to compare with them. */
+static void read_ancestors(struct search *search)
 {
 	struct proc_relations at = search->relations;
 
-	for (int i = 0; i < ANCESTORS_MAX && at.parent > 0; i++)
-		if (at.parent == pid)
-			return true;
-		else if (!proc_relations(at.parent, &at))
+	while (search->ancestor_cnt < ANCESTORS_MAX && at.parent > 0) {
+		search->ancestors[search->ancestor_cnt++] = at.parent;
+		if (!proc_relations(at.parent, &at))
 			break;
+	}
+}
+
+static bool is_ancestor(const struct search *search, pid_t pid)
+{
+	for (int i = 0; i < search->ancestor_cnt; i++)
+		if (search->ancestors[i] == pid)
+			return true;
 	return false;
 }
 
@@ -95,7 +105,9 @@ void orphans_read(pid_t pid, bool (*is_traced)(const void *arg, pid_t pid), cons
 {
 	struct search search = {.pid = pid, .is_traced = is_traced, .arg = arg, .ret = ret};
 
-	if (proc_relations(pid, &search.relations) && read_program(pid, search.program) &&
-	    !is_traced(arg, search.relations.parent))
-		proc_visit(look, &search);
+	if (!proc_relations(pid, &search.relations) || !read_program(pid, search.program) ||
+	    is_traced(arg, search.relations.parent))
+		return;
+	read_ancestors(&search);
+	proc_visit(look, &search);
 }
