@@ -141,14 +141,18 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 int agent_find_account(pid_t pid)
 {
 	struct mapping mapping;
-	int fd = find_mapping(pid, &mapping);
+	int fd = find_mapping(pid, &mapping), any;
 
 	if (fd)
 		return fd;
 	fd = open_usual(pid, &mapping.file);
 	if (fd < 0)
-		fd = open_any(proc_living_thread(pid), &mapping.file);
-	return fd == -ENOENT ? open_mapped(pid, &mapping) : fd;
+		fd = open_mapped(pid, &mapping);
+	if (fd >= 0)
+		return fd;
+	/* Search the descriptors last: a process may have a million of them. */
+	any = open_any(proc_living_thread(pid), &mapping.file);
+	return any == -ENOENT ? fd : any;
 }
 
 char *agent_find_library(void)
