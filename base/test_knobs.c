@@ -25,7 +25,6 @@ const char *test_knob(enum test_knob knob)
 		[TEST_KNOB_SCRIPTS] = "MEMLEAK_SCRIPTS",
 		[TEST_KNOB_SECCOMP] = "MEMLEAK_SECCOMP",
 		[TEST_KNOB_STACK_CACHE] = "MEMLEAK_STACK_CACHE",
-		[TEST_KNOB_VERIFY_UNWIND] = "MEMLEAK_VERIFY_UNWIND",
 	};
 
 	return getenv(names[knob]);

@@ -37,8 +37,6 @@ enum test_knob {
 	/* MEMLEAK_SECCOMP: "kills": assume that seccomp kills processes with return probes */
 	TEST_KNOB_SECCOMP,
 	TEST_KNOB_STACK_CACHE, /* MEMLEAK_STACK_CACHE: "no" disables the stack cache */
-	/* MEMLEAK_VERIFY_UNWIND: number of stacks to compare with those that libdwfl unwinds */
-	TEST_KNOB_VERIFY_UNWIND,
 };
 
 /*

@@ -341,8 +341,7 @@ struct memleak_config {
 	__u64 sample_bytes; /* mean distance between samples in bytes; 0 without --sample-bytes */
 	__u32 sample_rate;  /* on average, one call in this number is sampled; 1: all calls */
 	__u32 stack_depth;
-	__u32 unwind;        /* enum memleak_unwind */
-	__u32 verify_unwind; /* test knob: number of stacks sent for comparison; 0 for none */
+	__u32 unwind; /* enum memleak_unwind */
 	__u32 recent_mask;
 	__u32 filter_mask;
 	__u32 max_allocs;
@@ -409,19 +408,11 @@ struct memleak_record {
 
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
-/*
- * A copy of a stack, sent because the stack is deferred, or to compare the BPF programs' walk with
- * libdwfl's. The record of a deferred stack contains no frames: it ends within the array
- * copy.stack_bytes, after the copied bytes.
- */
+/* A copy of a deferred stack. The record ends within copy.stack_bytes, after the copied bytes. */
 struct memleak_stack_copy {
-	__u64 deferred; /* key of the deferred stack in the stack table; 0 if sent for comparison */
+	__u64 deferred; /* key of the deferred stack in the stack table */
 	__u32 image;
-	__u32 generation; /* generation of the process's mappings; 0 if none were known */
 	struct unwind_copy copy;
-	__u32 frame_cnt;
-	__u32 end; /* enum unwind_end */
-	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
 };
 
 #define MEMLEAK_DEFERRED_COPY_BYTES(stack_bytes)                                                   \

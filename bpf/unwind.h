@@ -174,7 +174,6 @@ enum unwind_end {
  */
 #define UNWIND_COPY_PIECE 256
 #define UNWIND_COPY_BYTES 65536
-#define UNWIND_COPY_OTHER_BYTES 16384
 #define UNWIND_COPY_PIECES (UNWIND_COPY_BYTES / UNWIND_COPY_PIECE)
 #define UNWIND_COPY_REGISTERS 32
 #define UNWIND_COPY_CALLS 64
@@ -202,9 +201,7 @@ struct unwind_copy {
 	__u64 trampoline; /* address of the return trampoline; 0 if there is none */
 	struct unwind_copied_call calls[UNWIND_COPY_CALLS]; /* innermost first */
 	struct unwind_copied_range stack;
-	struct unwind_copied_range other; /* part of the stack that a signal interrupted, if any */
 	__u8 stack_bytes[UNWIND_COPY_BYTES];
-	__u8 other_bytes[UNWIND_COPY_OTHER_BYTES];
 };
 
 #endif

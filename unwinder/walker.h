@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks copies of stacks with libdwfl, to check or complete the walks made by BPF programs. Runs in
+ * Walks copies of stacks with libdwfl, to complete the walks made by BPF programs. Runs in
  * a helper process without rights, since files and stacks are hostile input. Knows nothing of BPF
  * programs and processes; never prints.
  */

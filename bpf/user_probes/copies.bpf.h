@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks them.
- * There are two kinds: deferred stacks, which lead through code that has no unwind table yet, and
- * stacks on which the BPF programs' walk is compared with libdwfl's.
+ * Sends copies of deferred stacks (registers and stack memory) to the loader, where libdwfl walks
+ * them. Deferred stacks lead through code that has no unwind table yet.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H
@@ -17,18 +16,17 @@ struct {
 
 volatile struct memleak_deferred_watch deferred_watch;
 
-/* Number of stacks sent so far for comparison. */
-__u64 compared_cnt;
-
-static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
-					__u32 piece_cnt, __u64 addr)
+static __always_inline void copy_memory(struct unwind_copy *copy, __u32 piece_cnt, __u64 addr)
 {
+	struct unwind_copied_range *range = &copy->stack;
+
 	range->start = addr & ~(UNWIND_COPY_PIECE - 1ULL);
 	range->bytes = piece_cnt * UNWIND_COPY_PIECE;
 	for (__u32 i = 0; i < UNWIND_COPY_PIECES / 64; i++)
 		range->present[i] = 0;
 	for (__u32 i = 0; i < piece_cnt; i++) {
-		long err = bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
+		long err = bpf_probe_read_user(&copy->stack_bytes[i * UNWIND_COPY_PIECE],
+					       UNWIND_COPY_PIECE,
 					       (void *)(range->start + i * UNWIND_COPY_PIECE));
 
 		/*
@@ -75,22 +73,6 @@ static __always_inline void copy_calls(const struct walk *walk, struct unwind_co
 	bpf_probe_read_kernel(copy->calls, sizeof(copy->calls), walk->window);
 }
 
-static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *walk,
-				      __u64 return_address, struct memleak_stack_copy *sent,
-				      __u32 stack_bytes)
-{
-	struct unwind_copy *copy = &sent->copy;
-
-	sent->image = walk->image;
-	sent->generation = walk->generation;
-	copy->pc = arch_code_address(return_address);
-	arch_copy_registers(ctx, copy);
-	copy_calls(walk, copy);
-	copy_memory(&copy->stack, copy->stack_bytes, stack_bytes / UNWIND_COPY_PIECE,
-		    PT_REGS_SP(ctx));
-	copy->other.bytes = 0;
-}
-
 /*
  * Sizes, in bytes, of the stack memory sent with a deferred stack. The smallest size that covers
  * the stack is used, or else the largest. At program start, many stacks are short.
@@ -127,13 +109,19 @@ static __always_inline void deferred__send_bytes(struct pt_regs *ctx, const stru
 {
 	struct memleak_stack_copy *sent =
 		bpf_ringbuf_reserve(&stack_copies, MEMLEAK_DEFERRED_COPY_BYTES(stack_bytes), 0);
+	struct unwind_copy *copy;
 
 	if (!sent) {
 		count(MEMLEAK_LOST_UNWIND, 1);
 		return;
 	}
+	copy = &sent->copy;
 	sent->deferred = walk->deferred;
-	fill_copy(ctx, walk, return_address, sent, stack_bytes);
+	sent->image = walk->image;
+	copy->pc = arch_code_address(return_address);
+	arch_copy_registers(ctx, copy);
+	copy_calls(walk, copy);
+	copy_memory(copy, stack_bytes / UNWIND_COPY_PIECE, PT_REGS_SP(ctx));
 	bpf_ringbuf_submit(sent, 0);
 	__sync_fetch_and_add(&deferred_watch.sent, 1);
 }
@@ -153,33 +141,6 @@ static __always_inline void deferred__send(struct pt_regs *ctx, const struct wal
 		deferred__send_bytes(ctx, walk, return_address, DEFERRED_MIDDLE);
 	else
 		deferred__send_bytes(ctx, walk, return_address, DEFERRED_LONG);
-}
-
-/*
- * Sends a copy of a stack to be compared, until config.verify_unwind copies were sent. Skips walks
- * that followed a frame pointer in unknown code. Sends nothing if the ring is full: any other stack
- * can be compared instead.
- */
-static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
-					    __u64 return_address)
-{
-	struct memleak_stack_copy *sent;
-
-	if (walk->followed || compared_cnt >= config.verify_unwind)
-		return;
-	sent = bpf_ringbuf_reserve(&stack_copies, sizeof(*sent), 0);
-	if (!sent)
-		return;
-	__sync_fetch_and_add(&compared_cnt, 1);
-	sent->deferred = 0;
-	sent->frame_cnt = walk->frame_cnt;
-	sent->end = walk->end;
-	bpf_probe_read_kernel(sent->frames, sizeof(sent->frames), &walk->stack.words[1]);
-	fill_copy(ctx, walk, return_address, sent, UNWIND_COPY_BYTES);
-	if (walk->interrupted)
-		copy_memory(&sent->copy.other, sent->copy.other_bytes,
-			    UNWIND_COPY_OTHER_BYTES / UNWIND_COPY_PIECE, walk->interrupted);
-	bpf_ringbuf_submit(sent, 0);
 }
 
 #endif

@@ -92,8 +92,6 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk, 
 	walk__cache(walk, thread->chosen ? thread->kind + 1 : 0);
 	if (deferred)
 		deferred__send(ctx, walk, thread->call.return_address);
-	else if (config.verify_unwind)
-		send_to_compare(ctx, walk, thread->call.return_address);
 	if (walk->unknown)
 		send_code(walk);
 	send_stacks(walk);

@@ -164,8 +164,8 @@ static __always_inline bool walk__find_site(struct walk *walk, struct thread_sta
 
 	if (thread->hits++ % STACK_CACHE_CHECKED == STACK_CACHE_CHECKED - 1)
 		walk->expected = walk->native_hash;
-	else if (!config.verify_unwind && ((!walk->interpreter && walk->note == thread->kind + 1) ||
-					   bpf_map_lookup_elem(&sites, &id))) {
+	else if ((!walk->interpreter && walk->note == thread->kind + 1) ||
+		 bpf_map_lookup_elem(&sites, &id)) {
 		thread->site = id;
 		count(MEMLEAK_STAT_CACHED, 1);
 		return true;

@@ -62,7 +62,7 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 /* Stores pc as a frame. `mark` is a flag for the frame, or 0. True if there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
-	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
+	bool resolved = !walk->doubtful || walk->permanent;
 	__u64 frame = walk->regs.pc + (resolved ? walk->to_frame : 0);
 	__u32 at = walk->frame_cnt;
 
@@ -321,10 +321,7 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	}
 }
 
-/*
- * Looks up the process's mappings for a walk. With the test knob verify_unwind, frames remain plain
- * addresses.
- */
+/* Looks up the process's mappings for a walk. */
 static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
 {
 	__u32 stamp = spaces_stamp;
@@ -339,8 +336,7 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->known_unloads = known->unloads;
 	walk->interpreter = known->interpreter;
 	walk->script_cnt = 0;
-	walk->doubtful =
-		!known->generation || walk->known_unloads != walk->unloads || config.verify_unwind;
+	walk->doubtful = !known->generation || walk->known_unloads != walk->unloads;
 	walk->unresolved = 0;
 }
 

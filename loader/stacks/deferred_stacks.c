@@ -5,6 +5,7 @@
 #include "loader/stacks/deferred_stacks.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -59,8 +60,9 @@ void deferred_stacks_deinit(struct deferred_stacks *deferred)
 	for (size_t i = 0; i < deferred->waiting_cnt; i++)
 		free(deferred->waiting[i]);
 	free(deferred->waiting);
-	deferred->waiting = NULL;
-	deferred->waiting_cnt = deferred->waiting_cap = 0;
+	ring_buffer__free(deferred->ring);
+	walker_spaces_deinit(&deferred->walker);
+	*deferred = (struct deferred_stacks){0};
 }
 
 static void remove_at(struct deferred_stacks *deferred, size_t at)
@@ -96,12 +98,30 @@ static int keep(struct deferred_stacks *deferred, const struct memleak_stack_cop
 	return 0;
 }
 
-void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
-			  size_t len)
+static int handle_copy(void *arg, void *data, size_t len)
 {
+	struct deferred_stacks *deferred = arg;
+
 	deferred->taken++;
-	if (keep(deferred, copy, len))
+	if (keep(deferred, data, len))
 		deferred->cut++;
+	return 0;
+}
+
+int deferred_stacks_init(struct deferred_stacks *deferred, int ring_fd)
+{
+	deferred->ring = ring_buffer__new(ring_fd, handle_copy, deferred, NULL);
+	return deferred->ring ? 0 : -errno;
+}
+
+int deferred_stacks_poll_fd(const struct deferred_stacks *deferred)
+{
+	return ring_buffer__epoll_fd(deferred->ring);
+}
+
+void deferred_stacks_consume(struct deferred_stacks *deferred)
+{
+	ring_buffer__consume(deferred->ring);
 }
 
 /*
@@ -138,7 +158,7 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 	const struct walker_code_space *space;
 	struct walker_stack found;
 
-	if (!whole || walker_spaces_add(deferred->walker, subject))
+	if (!whole || walker_spaces_add(&deferred->walker, subject))
 		return false;
 	/*
 	 * If libraries were unloaded after the BPF program walked the stack, libdwfl's mappings may
@@ -147,8 +167,8 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;
 	memcpy(whole, &waiting->copy, waiting->len);
-	space = walker_spaces_find(deferred->walker, subject->generation);
-	if (!space || walker_spaces_walk(deferred->walker, space, &whole->copy, &found))
+	space = walker_spaces_find(&deferred->walker, subject->generation);
+	if (!space || walker_spaces_walk(&deferred->walker, space, &whole->copy, &found))
 		return false;
 	if (found.end != WALKER_FINISHED && found.cnt <= deferred->stacks->depth)
 		return false;

@@ -15,7 +15,8 @@
 struct deferred_stacks {
 	struct stack_table *stacks;
 	const struct unwind_spaces *spaces;
-	struct walker_spaces *walker;
+	struct ring_buffer *ring; /* through which the BPF programs send copies */
+	struct walker_spaces walker;
 	/* Limits how many copies the BPF programs send; shared with them. */
 	volatile struct memleak_deferred_watch *watch;
 	struct deferred_stack **waiting;
@@ -29,7 +30,12 @@ struct deferred_stacks {
 	uint64_t cut;
 };
 
-/* Allows the BPF programs to send copies. Set `stacks`, `spaces`, `walker` and `watch` first. */
+/*
+ * Opens the ring buffer. Before, set `stacks`, `spaces`, `watch` and walker.budgets. Returns 0 or a
+ * negative errno.
+ */
+int deferred_stacks_init(struct deferred_stacks *deferred, int ring_fd);
+/* Allows the BPF programs to send copies. */
 void deferred_stacks_start(struct deferred_stacks *deferred);
 /*
  * Allows the BPF programs to send a few more copies, even if libdwfl has completed no stack so far.
@@ -38,11 +44,10 @@ void deferred_stacks_start(struct deferred_stacks *deferred);
 void deferred_stacks_go_on(struct deferred_stacks *deferred);
 void deferred_stacks_deinit(struct deferred_stacks *deferred);
 
-/*
- * Stores a copy of a deferred stack. len: its length in bytes. Without room, the stack stays cut.
- */
-void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
-			  size_t len);
+/* Returns a descriptor that is readable when the ring has copies. */
+int deferred_stacks_poll_fd(const struct deferred_stacks *deferred);
+/* Stores the copies in the ring. Stacks whose copies do not fit into memory stay cut. */
+void deferred_stacks_consume(struct deferred_stacks *deferred);
 
 bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image);
 

@@ -17,12 +17,6 @@
 #include "loader/target/opened_files.h"
 
 /*
- * Maximum number of lists of mappings per process. Older lists are needed for stack copies that are
- * still in the ring.
- */
-#define OLD_SPACES 4
-
-/*
  * Maximum time, in nanoseconds, for a walk or for sending a process's mappings (WALK_NS), and time
  * charged to the user after a failure (FAILURE_NS). The first walk through a file is slow, as it
  * reads the file's tables.
@@ -33,8 +27,6 @@
 void walker_spaces_deinit(struct walker_spaces *spaces)
 {
 	walker__free(spaces->walker);
-	for (size_t i = 0; i < spaces->cnt; i++)
-		proc_maps_deinit(&spaces->items[i].maps);
 	free(spaces->items);
 	*spaces = (struct walker_spaces){0};
 }
@@ -49,8 +41,6 @@ static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 	uint64_t cost_ns = err == -EPIPE ? FAILURE_NS / 10 : FAILURE_NS;
 
 	user_budgets_spend(spaces->budgets, uid, cost_ns, clock_ns(CLOCK_MONOTONIC));
-	for (size_t i = 0; i < spaces->cnt; i++)
-		proc_maps_deinit(&spaces->items[i].maps);
 	spaces->cnt = 0;
 	if (!spaces->failed)
 		log_note("libdwfl cannot walk all stacks: its helper failed on stacks of user %u "
@@ -88,7 +78,7 @@ static uint64_t find_headers(struct opened_files *starts, const struct mapping *
 	return start && *start >= 0 ? (uint64_t)*start : 0;
 }
 
-static int send_mapping(struct walker_spaces *spaces, const struct walker_code_space *space,
+static int send_mapping(struct walker_spaces *spaces, const struct walker_subject *subject,
 			const struct mapping *mapping, uint64_t headers, uint64_t deadline_ns)
 {
 	const struct walker_code code = {
@@ -104,36 +94,24 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 	if (!strcmp(mapping->path, "[vdso]")) {
 		fd = vdso_copy();
 	} else if (mapping->file.ino) {
-		fd = process_open_mapping(space->pid, mapping);
+		fd = process_open_mapping(subject->pid, mapping);
 		if (fd < 0)
 			fd = mapped_file_open(mapping, &st);
 	}
 	if (fd < 0)
 		return 0; /* the code has no file, or its file cannot be opened */
-	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
+	return walker__add_code(spaces->walker, subject->generation, fd, &code, deadline_ns);
 }
 
-static void drop(struct walker_spaces *spaces, struct walker_code_space *space)
+void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid)
 {
-	walker__close(spaces->walker, space->generation);
-	proc_maps_deinit(&space->maps);
-}
-
-/* Drops the lists of mappings of a process, except the newest `few` lists. */
-static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
-{
-	size_t kept = 0, cnt = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < spaces->cnt; i++)
-		cnt += spaces->items[i].pid == pid;
-	for (size_t i = 0; i < spaces->cnt; i++) {
-		struct walker_code_space *space = &spaces->items[i];
-
-		if (space->pid == pid && cnt-- > few)
-			drop(spaces, space);
+		if (spaces->items[i].pid == pid)
+			walker__close(spaces->walker, spaces->items[i].generation);
 		else
-			spaces->items[kept++] = *space;
-	}
+			spaces->items[kept++] = spaces->items[i];
 	spaces->cnt = kept;
 }
 
@@ -148,23 +126,24 @@ void walker_spaces_drop_unused(struct walker_spaces *spaces)
 			space->used = false;
 			spaces->items[kept++] = *space;
 		} else {
-			drop(spaces, space);
+			walker__close(spaces->walker, space->generation);
 		}
 	}
 	spaces->cnt = kept;
 }
 
-static int send_space(struct walker_spaces *spaces, const struct walker_code_space *space)
+static int send_space(struct walker_spaces *spaces, const struct walker_subject *subject,
+		      const struct proc_maps *maps)
 {
 	uint64_t deadline_ns = clock_deadline_ns(WALK_NS);
-	int err = walker__open(spaces->walker, space->generation, deadline_ns);
+	int err = walker__open(spaces->walker, subject->generation, deadline_ns);
 	struct opened_files starts = {0};
 
-	for_each_mapping (mapping, &space->maps) {
+	for_each_mapping (mapping, maps) {
 		uint64_t headers = find_headers(&starts, mapping);
 
 		if (!err)
-			err = send_mapping(spaces, space, mapping, headers, deadline_ns);
+			err = send_mapping(spaces, subject, mapping, headers, deadline_ns);
 	}
 	opened_files_deinit(&starts);
 	return err;
@@ -172,18 +151,19 @@ static int send_space(struct walker_spaces *spaces, const struct walker_code_spa
 
 static int add_space(struct walker_spaces *spaces, const struct walker_subject *subject)
 {
-	uint32_t generation = subject->generation;
 	struct proc_maps maps;
+	int err;
 
 	if (subject->read_maps(subject->arg, &maps))
 		return 0;
-	if (array_reserve(&spaces->items, &spaces->cap, spaces->cnt + 1)) {
-		proc_maps_deinit(&maps);
-		return -ENOMEM;
+	err = array_reserve(&spaces->items, &spaces->cap, spaces->cnt + 1);
+	if (!err) {
+		spaces->items[spaces->cnt++] = (struct walker_code_space){
+			subject->pid, subject->uid, subject->generation, true};
+		err = send_space(spaces, subject, &maps);
 	}
-	spaces->items[spaces->cnt++] =
-		(struct walker_code_space){subject->pid, subject->uid, generation, true, maps};
-	return send_space(spaces, &spaces->items[spaces->cnt - 1]);
+	proc_maps_deinit(&maps);
+	return err;
 }
 
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject)
@@ -194,19 +174,12 @@ int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject 
 		return 0;
 	if (!user_budgets_has_time(spaces->budgets, subject->uid, clock_ns(CLOCK_MONOTONIC)))
 		return -ETIMEDOUT;
+	walker_spaces_forget(spaces, subject->pid);
 	if (!spaces->walker)
 		err = walker__new(&spaces->walker);
 	if (!err)
 		err = add_space(spaces, subject);
-	if (err)
-		return fail(spaces, subject->uid, err);
-	drop_old(spaces, subject->pid, OLD_SPACES);
-	return 0;
-}
-
-void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid)
-{
-	drop_old(spaces, pid, 0);
+	return err ? fail(spaces, subject->uid, err) : 0;
 }
 
 int walker_spaces_walk(struct walker_spaces *spaces, const struct walker_code_space *space,

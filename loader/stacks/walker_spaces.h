@@ -24,20 +24,19 @@ struct walker_subject {
 	const void *arg;
 };
 
-/* The mappings of a process at one generation. */
+/* A process whose mappings the helper has. */
 struct walker_code_space {
 	pid_t pid;
 	uid_t uid;
 	uint32_t generation;
 	bool used; /* true if added or found since the last walker_spaces_drop_unused() */
-	struct proc_maps maps;
 };
 
 struct walker_spaces {
 	struct walker *walker;
 	struct user_budgets *budgets;
-	bool failed;                     /* true if a failure of the helper was logged */
-	struct walker_code_space *items; /* lists of mappings, oldest first */
+	bool failed; /* true if a failure of the helper was logged */
+	struct walker_code_space *items;
 	size_t cnt;
 	size_t cap;
 };
@@ -45,16 +44,13 @@ struct walker_spaces {
 void walker_spaces_deinit(struct walker_spaces *spaces);
 
 /*
- * Sends the process's mappings to the helper, unless the helper already has this generation, and
- * drops old mappings of the process. Sends nothing if the mappings are unknown. Returns 0, or a
+ * Sends the process's mappings to the helper, unless the helper already has this generation. They
+ * replace older mappings of the process. Sends nothing if the mappings are unknown. Returns 0, or a
  * negative errno if the process's stacks cannot be walked.
  */
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject);
 
-/*
- * Drops all mappings of a process that has ended. Call when the ring contains no more copies of its
- * stacks.
- */
+/* Drops the mappings of a process. */
 void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
 /*

@@ -10,7 +10,6 @@
 #include "options/options.h"
 
 struct map_events;
-struct stack_copies;
 struct symbolizer;
 struct user_bpf;
 
@@ -22,7 +21,6 @@ struct user_context {
 	/* true with --count: probe only entries of functions, and no mapping functions */
 	bool entries_only;
 	struct unwind_spaces *unwind;
-	struct stack_copies *copies;
 	struct map_events *map_events; /* the kernel's mapping records; NULL if `shared` is NULL */
 	struct shared_probes *shared;  /* probes of all processes; NULL if each has its own */
 	uint64_t deadline_ns;          /* deadline of the current report or iteration */

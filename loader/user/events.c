@@ -10,7 +10,7 @@ static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {
 	if (stack->deferred) {
-		stack_copies_drain(&set->programs->copies);
+		deferred_stacks_consume(&set->programs->deferred);
 		process_set_finish_stacks(set, SIZE_MAX);
 		stack_table_find(&set->programs->tracker.stacks, event->stack, stack);
 	}

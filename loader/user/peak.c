@@ -66,7 +66,7 @@ static int take(struct user_peak *peak)
 		snapshot_deinit(&snap);
 		return err;
 	}
-	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
+	deferred_stacks_go_on(&peak->set->programs->deferred);
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->is_sent = 0;
 	/*

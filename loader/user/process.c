@@ -23,7 +23,7 @@
 #include "bpf/user_probes/user.skel.h"
 #include "loader/probes/backing_inode.h"
 #include "loader/probes/probe_safety.h"
-#include "loader/stacks/stack_copies.h"
+#include "loader/stacks/deferred_stacks.h"
 #include "loader/target/cgroups.h"
 #include "loader/target/elf_class.h"
 #include "loader/target/map_events.h"
@@ -365,26 +365,20 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 	return current_maps(at->ctx, at->process, ret);
 }
 
-static struct walker_subject walker_subject(const struct process_in_context *at)
-{
-	pid_t pid = at->process->info.pid;
-
-	return (struct walker_subject){
-		.pid = pid,
-		.uid = unwind_spaces_uid(at->ctx->unwind, pid),
-		.generation = unwind_spaces_generation(at->ctx->unwind, pid),
-		.unloads = unloads(at->ctx, at->process),
-		.read_maps = read_maps,
-		.arg = at,
-	};
-}
-
 void user_process__finish_deferred(const struct user_context *ctx,
 				   const struct user_process *process,
 				   struct deferred_stacks *deferred, size_t most)
 {
 	const struct process_in_context at = {ctx, process};
-	const struct walker_subject subject = walker_subject(&at);
+	pid_t pid = process->info.pid;
+	const struct walker_subject subject = {
+		.pid = pid,
+		.uid = unwind_spaces_uid(ctx->unwind, pid),
+		.generation = unwind_spaces_generation(ctx->unwind, pid),
+		.unloads = unloads(ctx, process),
+		.read_maps = read_maps,
+		.arg = &at,
+	};
 
 	deferred_stacks_finish(deferred, &subject, process->info.image, most, ctx->deadline_ns);
 }
@@ -437,8 +431,6 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.deadline_ns = ctx->deadline_ns,
 		.space = process->space,
 	};
-	const struct process_in_context at = {ctx, process};
-	struct walker_subject walker;
 	struct proc_maps maps;
 	int err;
 
@@ -481,8 +473,6 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		process->maps = maps;
 	else
 		proc_maps_deinit(&maps);
-	walker = walker_subject(&at);
-	stack_copies_refresh(ctx->copies, &walker);
 }
 
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report)

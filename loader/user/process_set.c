@@ -478,7 +478,7 @@ static void remove_process(struct process_set *set, size_t at)
 	if (process_table_find_pid(&set->table, pid))
 		return;
 	unwind_spaces_forget(&set->programs->unwind, pid);
-	walker_spaces_forget(&set->programs->copies.walker, pid);
+	walker_spaces_forget(&set->programs->deferred.walker, pid);
 	if (set->programs->ctx.map_events)
 		map_events__forget(set->programs->ctx.map_events, pid);
 }
@@ -1020,7 +1020,7 @@ void process_set_compare_mappings(struct process_set *set)
 
 void process_set_finish_stacks(struct process_set *set, size_t most)
 {
-	struct deferred_stacks *deferred = &set->programs->copies.deferred;
+	struct deferred_stacks *deferred = &set->programs->deferred;
 	bool patient = most == SIZE_MAX;
 
 	for (size_t i = 0; deferred->waiting_cnt && i < set->table.cnt; i++) {
@@ -1042,7 +1042,7 @@ void process_set_mark_ended(struct process_set *set)
 
 void process_set_finish_all_stacks(struct process_set *set)
 {
-	stack_copies_drain(&set->programs->copies);
+	deferred_stacks_consume(&set->programs->deferred);
 	process_set_finish_stacks(set, SIZE_MAX);
 	/* Read the mappings after the last stack was recorded and before frames are symbolized. */
 	process_set_refresh_given(set);

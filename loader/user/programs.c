@@ -33,13 +33,6 @@
 /* Maximum processes that run in the memory of others, as between vfork and exec. */
 #define BORROWERS_AT_ONCE 1024
 
-static uint32_t stacks_to_compare(void)
-{
-	const char *wanted = test_knob(TEST_KNOB_VERIFY_UNWIND);
-
-	return wanted ? (uint32_t)atoi(wanted) : 0;
-}
-
 /*
  * Returns the size of the ring for stack copies, in bytes. Starting a program can defer thousands
  * of stacks within a short time.
@@ -52,7 +45,7 @@ static uint32_t copies_bytes(const struct user_context *ctx)
 		return (uint32_t)getpagesize();
 	if (opts->command || options_share_probes(opts))
 		return 32U << 20;
-	return stacks_to_compare() ? 16U << 20 : 8U << 20;
+	return 8U << 20;
 }
 
 /*
@@ -92,12 +85,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 		err |= bpf_map__set_max_entries(skel->maps.records, (uint32_t)atoi(records_bytes));
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
-	config->verify_unwind = stacks_to_compare();
-	/*
-	 * Comparing stacks (MEMLEAK_VERIFY_UNWIND) needs frames that are addresses, not offsets in
-	 * files.
-	 */
-	config->find_vma = features->find_vma && !config->verify_unwind;
+	config->find_vma = features->find_vma;
 	config->peak = opts->peak;
 	err |= fd_programs_prepare(opts, skel);
 	err |= bpf_program__set_autoload(skel->progs.item_count_written,
@@ -243,28 +231,22 @@ static int start_unwinding(struct user_programs *programs)
 	return err;
 }
 
-/*
- * Starts receiving copies of stacks that user space walks: deferred stacks, and stacks that are
- * compared in tests (MEMLEAK_VERIFY_UNWIND).
- */
-static int start_copies(struct user_programs *programs)
+static int start_deferred(struct user_programs *programs)
 {
-	const struct options *opts = programs->ctx.opts;
 	struct user_bpf *skel = programs->ctx.skel;
-	struct stack_copies *copies = &programs->copies;
+	struct deferred_stacks *deferred = &programs->deferred;
 	int err;
 
-	copies->deferred.stacks = &programs->tracker.stacks;
-	copies->deferred.spaces = &programs->unwind;
-	copies->walker.budgets = &programs->unwind.files.budgets;
-	copies->deferred.watch = &skel->bss->deferred_watch;
-	copies->comparison.wanted = stacks_to_compare();
-	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));
+	deferred->stacks = &programs->tracker.stacks;
+	deferred->spaces = &programs->unwind;
+	deferred->walker.budgets = &programs->unwind.files.budgets;
+	deferred->watch = &skel->bss->deferred_watch;
+	err = deferred_stacks_init(deferred, bpf_map__fd(skel->maps.stack_copies));
 	if (err)
 		log_error("cannot receive copies of stacks: %s", strerror(-err));
 	/* Without unwind tables, no stack is deferred. */
-	else if (opts->unwind != MEMLEAK_UNWIND_FP)
-		deferred_stacks_start(&copies->deferred);
+	else if (programs->ctx.opts->unwind != MEMLEAK_UNWIND_FP)
+		deferred_stacks_start(deferred);
 	return err;
 }
 
@@ -339,7 +321,6 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 						   .opts = opts,
 						   .symbolizer = symbolizer,
 						   .unwind = &programs->unwind,
-						   .copies = &programs->copies,
 					   }};
 	cost_meter_init(&programs->cost);
 	if (!options_share_probes(opts))
@@ -386,16 +367,13 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 	}
 	if (!err)
 		err = start_unwinding(programs);
-	return err ? err : start_copies(programs);
+	return err ? err : start_deferred(programs);
 }
 
 void user_programs_detach(struct user_programs *programs)
 {
 	shared_probes_deinit(&programs->shared);
-	/* All probes are gone: compare the last stacks in the ring. */
-	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
-		stack_copies_finish(&programs->copies);
-	stack_copies_deinit(&programs->copies);
+	deferred_stacks_deinit(&programs->deferred);
 }
 
 void user_programs_deinit(struct user_programs *programs)

@@ -9,7 +9,7 @@
 #include "bpf/memleak.h"
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
-#include "loader/stacks/stack_copies.h"
+#include "loader/stacks/deferred_stacks.h"
 #include "loader/tables/cost_meter.h"
 #include "loader/tables/tracker.h"
 #include "loader/target/target_filter.h"
@@ -18,7 +18,7 @@
 struct user_programs {
 	struct user_context ctx; /* data for all processes; points to other fields of this struct */
 	struct unwind_spaces unwind;
-	struct stack_copies copies;
+	struct deferred_stacks deferred;
 	struct shared_probes shared; /* probes of all processes; used if probes are shared */
 	struct tracker tracker;
 	struct descendants descendants; /* blocks that forked children inherit; for --follow */

@@ -183,7 +183,7 @@ static void add_losses(const struct process_set *set, struct snapshot *snap)
 		snap->lost[LOSS_EXEC] += set->table.items[i]->exec_gaps;
 		snap->lost[LOSS_PROCESSES] += set->table.items[i]->late;
 	}
-	snap->lost[LOSS_UNWIND] += set->programs->copies.deferred.cut;
+	snap->lost[LOSS_UNWIND] += set->programs->deferred.cut;
 }
 
 int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct peak *peak,

@@ -155,7 +155,7 @@ static int user_source__maintain(struct source *base, const struct snapshot *sna
 	struct user_source *source = user_source_of(base);
 
 	user_symbols_keep(&source->symbols, false);
-	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
+	deferred_stacks_go_on(&source->tracing.programs.deferred);
 	if (is_reported)
 		cost_meter_reported(&source->tracing.programs.cost);
 	if (is_reported)

@@ -67,7 +67,8 @@ static int watch_all(struct tracing *tracing)
 	tracing->records.watches = &tracing->watches;
 	err = records_init(&tracing->records);
 	if (!err)
-		err = process_set_watch(set, stack_copies_poll_fd(&tracing->programs.copies), NULL);
+		err = process_set_watch(set, deferred_stacks_poll_fd(&tracing->programs.deferred),
+					NULL);
 	if (!err && map_events)
 		err = process_set_watch(set, map_events__poll_fd(map_events), NULL);
 	return err ? err : cgroup_watch_init(&tracing->cgroup, set);
@@ -265,7 +266,7 @@ static int handle_pending(struct tracing *tracing, bool all, uint64_t deadline_n
 	if (programs->ctx.map_events)
 		map_events__consume(programs->ctx.map_events);
 	cgroup_watch_check(&tracing->cgroup);
-	stack_copies_consume(&programs->copies);
+	deferred_stacks_consume(&programs->deferred);
 	err = records_consume(&tracing->records, all);
 	block_tables_grow(&programs->tracker.blocks, &programs->tracker.recent);
 	process_set_end_gone(set);
@@ -275,8 +276,8 @@ static int handle_pending(struct tracing *tracing, bool all, uint64_t deadline_n
 	 * precedes the first stack of the new image, but may still be unread.
 	 */
 	if (records_are_read(&tracing->records))
-		deferred_stacks_drop(&programs->copies.deferred, is_image, set);
-	if (programs->copies.deferred.waiting_cnt)
+		deferred_stacks_drop(&programs->deferred, is_image, set);
+	if (programs->deferred.waiting_cnt)
 		process_set_retry_soon(set);
 	return err;
 }
@@ -326,5 +327,5 @@ void tracing_maintain(struct tracing *tracing, uint64_t calls)
 	process_set_purge(&tracing->set);
 	probe_sweep_run(&tracing->sweep, &tracing->set);
 	symbolizer__close_unmapped(tracing->programs.ctx.symbolizer);
-	stack_copies_drop_unused(&tracing->programs.copies);
+	walker_spaces_drop_unused(&tracing->programs.deferred.walker);
 }

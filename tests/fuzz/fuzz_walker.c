@@ -47,7 +47,6 @@ static void bound(struct unwind_copy *copy)
 	copy->register_cnt %= UNWIND_COPY_REGISTERS + 1;
 	copy->call_cnt %= UNWIND_COPY_CALLS + 1;
 	copy->stack.bytes %= UNWIND_COPY_BYTES + 1;
-	copy->other.bytes %= UNWIND_COPY_OTHER_BYTES + 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

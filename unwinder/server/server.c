@@ -114,8 +114,7 @@ static int add_code(struct unwind_server *server, uint32_t number, struct messag
 static bool copy_valid(const struct unwind_copy *copy)
 {
 	return copy->register_cnt <= UNWIND_COPY_REGISTERS && copy->call_cnt <= UNWIND_COPY_CALLS &&
-	       copy->stack.bytes <= UNWIND_COPY_BYTES &&
-	       copy->other.bytes <= UNWIND_COPY_OTHER_BYTES;
+	       copy->stack.bytes <= UNWIND_COPY_BYTES;
 }
 
 static int walk(struct unwind_server *server, uint32_t number, struct message_cursor *cursor,

@@ -177,15 +177,15 @@ static bool is_present(const struct unwind_copied_range *range, uint64_t at)
 	return range->present[piece / 64] >> piece % 64 & 1;
 }
 
-static bool read_range(const struct unwind_copied_range *range, const uint8_t *bytes, uint64_t addr,
-		       uint64_t *ret)
+static bool read_copy(const struct unwind_copy *copy, uint64_t addr, uint64_t *ret)
 {
+	const struct unwind_copied_range *range = &copy->stack;
 	uint64_t at = addr - range->start;
 
 	if (range->bytes < sizeof(*ret) || at > range->bytes - sizeof(*ret) ||
 	    !is_present(range, at) || !is_present(range, at + sizeof(*ret) - 1))
 		return false;
-	memcpy(ret, bytes + at, sizeof(*ret));
+	memcpy(ret, copy->stack_bytes + at, sizeof(*ret));
 	return true;
 }
 
@@ -219,10 +219,9 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 	const struct unwind_copy *copy = space->copy;
 	uint64_t word;
 
-	if (!read_range(&copy->stack, copy->stack_bytes, addr, &word) &&
-	    !read_range(&copy->other, copy->other_bytes, addr, &word)) {
+	if (!read_copy(copy, addr, &word)) {
 		space->unread = true;
-		space->beyond |= lies_beyond(&copy->stack, addr) || lies_beyond(&copy->other, addr);
+		space->beyond |= lies_beyond(&copy->stack, addr);
 		return false;
 	}
 	if (word == copy->trampoline)
