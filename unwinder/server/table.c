@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lays out, checks and searches unwind tables. */
+/* Lays out and checks unwind tables. */
 #include "unwinder/server/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct unwind_rule no_rule = {.cfa = UNWIND_CFA_NO_ROW};
 
 static uint64_t granule_of(uint64_t offset)
 {
@@ -167,22 +165,4 @@ bool unwind_table_valid(const struct unwind_table *table)
 		if (!granule_valid(table, word_cnt, table->words[table->index + i]))
 			return false;
 	return true;
-}
-
-struct unwind_rule unwind_table_find(const struct unwind_table *table, uint64_t offset)
-{
-	const struct unwind_rule *rules = (const struct unwind_rule *)table->words;
-	uint64_t granule = granule_of(offset - table->first);
-	uint32_t entry, position, row = 0;
-
-	if (offset < table->first || granule >= table->granule_cnt)
-		return no_rule;
-	entry = table->words[table->index + granule];
-	position = UNWIND_INDEX_POSITION(entry);
-	for (uint32_t step = (UNWIND_GRANULE_ROWS_MAX + 1) / 2; step; step /= 2)
-		if (row + step < UNWIND_INDEX_COUNT(entry) &&
-		    UNWIND_ROW_LOW(table->words[position + row + step]) <=
-			    offset % UNWIND_GRANULE_BYTES)
-			row += step;
-	return rules[UNWIND_ROW_RULE(table->words[position + row])];
 }

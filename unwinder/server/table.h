@@ -44,7 +44,4 @@ void unwind_table_deinit(struct unwind_table *table);
 /* True if all numbers in the table are in range. An invalid table must not be used. */
 bool unwind_table_valid(const struct unwind_table *table);
 
-/* Returns the rule for the instruction at a file offset. Searches as the BPF programs do. */
-struct unwind_rule unwind_table_find(const struct unwind_table *table, uint64_t offset);
-
 #endif

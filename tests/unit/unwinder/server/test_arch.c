@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unwinder/cfi_file.h"
+#include "tests/unit/unwinder/table_find.h"
 #include "unwinder/server/builder.h"
 
 #define TEXT_BYTES 0x10000

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/unwinder/table_find.h"
 #include "unwinder/server/arch.h"
 #include "unwinder/server/builder.h"
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/unwinder/table_find.h"
 #include "unwinder/server/builder.h"
 
 #define RULE_CNT 3
