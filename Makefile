@@ -345,7 +345,8 @@ FUZZ_SRC_symbolizer := base/proc_maps.c $(wildcard symbolizer/kallsyms*.c) \
 	$(addprefix symbolizer/,answer.c kernel_files.c perf_map.c) \
 	$(filter-out %/server.c,$(wildcard symbolizer/server/*.c))
 FUZZ_SRC_unwinder := $(addprefix tests/unit/unwinder/,cfi_file.c table_find.c) \
-	$(addprefix unwinder/server/,arch.c builder.c elf_view.c fde_list.c rule.c table.c)
+	$(addprefix unwinder/server/,arch.c builder.c cfi_program.c elf_view.c fde_list.c rule.c \
+	table.c)
 $(O)/fuzz/fuzz_recording: FUZZ_CC += -DRECORDING_MEMORY_MAX=67108864
 $(O)/fuzz/fuzz_census: FUZZ_CC += -DREADER_WINDOW_BYTES=16384U -DREADER_PAGES=16U
 $(O)/fuzz/fuzz_prober: FUZZ_CC += $(PKG_CFLAGS)

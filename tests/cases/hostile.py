@@ -19,10 +19,11 @@ SHT_SYMTAB, SHT_STRTAB = 2, 3
 LOCAL_FUNCTION = 2
 
 
-def write_elf(path, symbols, claimed=None):
+def write_elf(path, symbols, claimed=None, segments=1, code_bytes=CODE_BYTES):
     """
     Writes an ELF file with a code segment and (name, address) for each symbol. claimed is the size
-    that its symbol table claims to have, over a hole in the file.
+    that its symbol table claims to have, over a hole in the file. The code segment is listed
+    `segments` times.
     """
     names, at, table = b"\0", {}, [struct.pack(SYMBOL, 0, 0, 0, 0, 0, 0)]
     for name, address in symbols:
@@ -31,7 +32,8 @@ def write_elf(path, symbols, claimed=None):
             names += name + b"\0"
         table.append(struct.pack(SYMBOL, at[name], LOCAL_FUNCTION, 0, 1, address, 1))
     table = b"".join(table)
-    start = PAGE + CODE_BYTES
+    code = -(-(64 + segments * struct.calcsize(SEGMENT)) // PAGE) * PAGE
+    start = code + code_bytes
     sections_at = start + len(names)
     table_at = sections_at + 3 * struct.calcsize(SECTION)
     sections = [struct.pack(SECTION, *[0] * 10),
@@ -39,13 +41,13 @@ def write_elf(path, symbols, claimed=None):
                             struct.calcsize(SYMBOL)),
                 struct.pack(SECTION, 0, SHT_STRTAB, 0, 0, start, len(names), 0, 0, 1, 0)]
     header = struct.pack(HEADER, b"\x7fELF\2\1\1", 3, MACHINES[os.uname().machine], 1, 0, 64,
-                         sections_at, 0, 64, struct.calcsize(SEGMENT), 1,
+                         sections_at, 0, 64, struct.calcsize(SEGMENT), segments,
                          struct.calcsize(SECTION), 3, 2)
-    segment = struct.pack(SEGMENT, 1, 5, PAGE, PAGE, PAGE, CODE_BYTES, CODE_BYTES, PAGE)
+    segment = struct.pack(SEGMENT, 1, 5, code, PAGE, PAGE, code_bytes, code_bytes, PAGE)
     with open(path, "wb") as file:
-        file.write(header + segment)
-        file.seek(PAGE)
-        file.write(b"\x90" * CODE_BYTES + names + b"".join(sections) + table)
+        file.write(header + segments * segment)
+        file.seek(code)
+        file.write(b"\x90" * code_bytes + names + b"".join(sections) + table)
         if claimed:
             file.truncate(table_at + claimed)
     return path

@@ -16,7 +16,7 @@ PLAIN := leak births functions chase edges handover mappings threads pending chu
 	two_allocators moved_text leaderless workers named linked mapped mapper reload forged_hook census resident keeps pins held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads
 # Sources built in other ways, and programs with several files.
 VARIANTS := unreported unreported_bare dlopen_static_pie leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
-	after_free_static runtime_init_static resident_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
+	after_free_static runtime_init_static resident_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -160,9 +160,6 @@ $(P)/libprove_library.so: tests/programs/prove_library.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<
 
 $(P)/prove_places: $(P)/libprove_library.so
-
-$(P)/libslow_unwind.so: tests/programs/plugin.c tests/programs/slow_unwind.S $(PROGRAM_DEPS)
-	$(PROGRAM_CC) -fPIC -shared $< tests/programs/slow_unwind.S
 
 $(P)/libearly.so: tests/programs/early.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<

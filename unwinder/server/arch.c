@@ -2,7 +2,6 @@
 /* Describes x86-64 and aarch64 for the table builder. */
 #include "unwinder/server/arch.h"
 
-#include <dwarf.h>
 #include <elf.h>
 
 static bool fits(int64_t offset)
@@ -16,27 +15,6 @@ static bool fits(int64_t offset)
 static bool x86_is_signal(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_CFA_SP_DEREF && rule->cfa_off == UNWIND_DEREF(X86_SIGNAL_SP, 0);
-}
-
-/*
- * True for the CFA expression of PLT entries: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
- * plus. The push instruction of a PLT entry moves the stack pointer by 8, so the CFA is sp + 8, and
- * sp + 16 from byte N of the entry on. N is 11, or another number in entries with bnd or endbr64.
- */
-static bool x86_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
-{
-	static const uint8_t atoms[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
-					DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,   DW_OP_plus};
-
-	if (cnt != sizeof(atoms) || ops[0].number != 8 || ops[1].number != 0)
-		return false;
-	for (size_t i = 0; i < cnt; i++)
-		if (atoms[i] && ops[i].atom != atoms[i])
-			return false;
-	if (ops[4].atom < DW_OP_lit1 || ops[4].atom > DW_OP_lit15)
-		return false;
-	*threshold = ops[4].atom - DW_OP_lit0;
-	return true;
 }
 
 static bool x86_saved(const struct unwind_place *fp, const struct unwind_place *ra,
@@ -64,11 +42,6 @@ static bool x86_saved(const struct unwind_place *fp, const struct unwind_place *
 static bool arm64_is_signal(const struct unwind_rule *rule)
 {
 	return true;
-}
-
-static bool arm64_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
-{
-	return false;
 }
 
 static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place *ra,
@@ -114,7 +87,6 @@ static const struct unwind_arch arches[] = {
 		.sigreturn_bytes = sizeof(x86_sigreturn),
 		.sigreturn_lead = 1,
 		.has_plt = true,
-		.is_plt = x86_is_plt,
 		.is_signal = x86_is_signal,
 		.saved = x86_saved,
 	},
@@ -127,7 +99,6 @@ static const struct unwind_arch arches[] = {
 		.sigreturn = arm64_sigreturn,
 		.sigreturn_bytes = sizeof(arm64_sigreturn),
 		.sigreturn_lead = 4,
-		.is_plt = arm64_is_plt,
 		.is_signal = arm64_is_signal,
 		.saved = arm64_saved,
 	},

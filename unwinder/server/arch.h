@@ -6,7 +6,6 @@
 #ifndef UNWINDER_SERVER_ARCH_H
 #define UNWINDER_SERVER_ARCH_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,11 +43,6 @@ struct unwind_arch {
 	/* number of bytes before the sigreturn code to which its rule also applies */
 	size_t sigreturn_lead;
 	bool has_plt; /* true if PLT entries have a CFA expression */
-	/*
-	 * True if a CFA expression is that of PLT entries (see arch.c); *threshold is its literal
-	 * N.
-	 */
-	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* True if a rule read from a signal frame matches the kernel's frame layout. */
 	bool (*is_signal)(const struct unwind_rule *rule);
 	/*

@@ -22,13 +22,6 @@ struct code {
 };
 
 /*
- * Maximum number of rows per function that are read by libdw. For each row, libdw runs all
- * instructions up to this row; the limit bounds the time for long functions. Assembly functions of
- * video codecs have up to 7,000 rows.
- */
-#define FUNCTION_ROWS_MAX 16384
-
-/*
  * Maximum size, in bytes, of a code segment that is searched for a signal trampoline. Trampolines
  * in larger segments, such as those of large static programs, are not found.
  */
@@ -39,9 +32,6 @@ struct builder {
 	const struct unwind_arch *arch;
 	struct code *codes;
 	size_t code_cnt;
-	Dwarf_CFI *eh_cfi;
-	Dwarf *dwarf; /* DWARF reader for .debug_frame only; owns debug_cfi */
-	Dwarf_CFI *debug_cfi;
 	struct rule_set rules;
 	struct unwind_row *rows;
 	size_t row_cnt;
@@ -98,51 +88,6 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 	return addr - code->addr + code->offset;
 }
 
-/*
- * Adds the row for an address, and sets *end to the first address at which the row no longer
- * applies. Returns 0, -ENODATA if libdw finds no row, -E2BIG or -ENOMEM.
- */
-static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
-		    uint64_t *end)
-{
-	Dwarf_Addr row_start, row_end;
-	Dwarf_Frame *frame;
-	bool signal = false;
-	int err = -ENODATA;
-
-	if (!cfi || dwarf_cfi_addrframe(cfi, at, &frame))
-		return -ENODATA;
-	if (dwarf_frame_info(frame, &row_start, &row_end, &signal) >= 0 && row_end > at) {
-		struct unwind_rule rule = unwind_rule_read(builder->arch, frame, signal);
-
-		err = add_row(builder, code_offset(code, at), rule_set_add(&builder->rules, rule));
-		*end = row_end;
-	}
-	free(frame);
-	return err;
-}
-
-/*
- * Adds a function's rows up to `end`, read by libdw. If libdw cannot read a row, the code from
- * there to `end` gets rule UNKNOWN, since not even a frame pointer can be relied on.
- */
-static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
-		      uint64_t end)
-{
-	Dwarf_CFI *cfi = fde->is_debug ? builder->debug_cfi : builder->eh_cfi;
-	uint64_t at = fde->start;
-
-	for (uint32_t i = 0; at < end; i++) {
-		int err = i < FUNCTION_ROWS_MAX ? add_step(builder, cfi, code, at, &at) : -ENODATA;
-
-		if (err == -ENODATA)
-			return add_row(builder, code_offset(code, at), UNWIND_RULE_UNKNOWN);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 struct function {
 	struct builder *builder;
 	const struct code *code;
@@ -161,14 +106,8 @@ static int add_function(struct builder *builder, const struct code *code,
 			const struct fde_list *list, const struct fde *fde, uint64_t end)
 {
 	struct function function = {builder, code};
-	size_t row_cnt = builder->row_cnt;
-	int err = cfi_program_run(builder->arch, &list->cies[fde->cie], fde, end, add_rule,
-				  &function);
 
-	if (err != -ENOTSUP)
-		return err;
-	builder->row_cnt = row_cnt;
-	return add_slowly(builder, code, fde, end);
+	return cfi_program_run(builder->arch, &list->cies[fde->cie], fde, end, add_rule, &function);
 }
 
 /*
@@ -315,32 +254,13 @@ static void sort_rows(struct builder *builder)
 	builder->row_cnt = kept;
 }
 
-/*
- * Opens libdw's readers of .eh_frame and .debug_frame. If a reader cannot be opened, the functions
- * of its section that cannot be read without libdw get rule UNKNOWN.
- */
-static void open_cfi(struct builder *builder, const struct fde_list *list)
-{
-	bool has_debug = false;
-
-	builder->eh_cfi = dwarf_getcfi_elf(builder->view.elf);
-	for (size_t i = 0; !has_debug && i < list->cnt; i++)
-		has_debug = list->items[i].is_debug;
-	if (!has_debug)
-		return;
-	builder->dwarf = dwarf_begin_elf(builder->view.elf, DWARF_C_READ, NULL);
-	builder->debug_cfi = builder->dwarf ? dwarf_getcfi(builder->dwarf) : NULL;
-}
-
 static int add_rows(struct builder *builder)
 {
 	struct fde_list list = {0};
 	int err = fde_list_init(builder->view.elf, &list);
 
-	if (!err) {
-		open_cfi(builder, &list);
+	if (!err)
 		err = add_functions(builder, &list);
-	}
 	/* Go on if the file has no FDEs: the table may have only the signal trampoline's row. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
 		err = add_sigreturn(builder, &list, &builder->codes[i]);
@@ -360,10 +280,6 @@ static int find_arch(struct builder *builder)
 
 static void builder_deinit(struct builder *builder)
 {
-	if (builder->dwarf)
-		dwarf_end(builder->dwarf);
-	if (builder->eh_cfi)
-		dwarf_cfi_end(builder->eh_cfi);
 	elf_view_deinit(&builder->view);
 	rule_set_deinit(&builder->rules);
 	free(builder->codes);

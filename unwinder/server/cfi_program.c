@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs call frame instructions: only the common ones, which compilers emit. */
+/* Runs the call frame instructions that compilers emit. */
 #include "unwinder/server/cfi_program.h"
 
 #include <dwarf.h>
 #include <elf.h>
 #include <endian.h>
-#include <errno.h>
 #include <string.h>
 
-/* Maximum nesting depth of DW_CFA_remember_state. Compilers use one level. */
+/* Maximum number of states that can be restored by DW_CFA_restore_state. Compilers need one. */
 #define REMEMBERED_MAX 4
 
 /*
@@ -121,7 +120,11 @@ static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
 	return !program->bad;
 }
 
-/* Reads the CFA expression of PLT entries, which is shown in arch.c. */
+/*
+ * Reads the CFA expression of PLT entries: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
+ * plus. The push instruction of a PLT entry moves the stack pointer by 8, so the CFA is sp + 8, and
+ * sp + 16 from byte N of the entry on. N is 11, or another number in entries with bnd or endbr64.
+ */
 static bool read_plt(struct program *program, int32_t *threshold)
 {
 	static const uint8_t begin[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
@@ -135,13 +138,21 @@ static bool read_plt(struct program *program, int32_t *threshold)
 	return *threshold >= 1 && *threshold <= 15;
 }
 
-/* Reads an expression of the form *(register + outer) + inner. */
-static bool read_deref(struct program *program, struct unwind_rule *rule)
+/* Reads an expression of the form register + offset, or *(register + outer) + inner. */
+static bool read_sum(struct program *program, struct unwind_rule *rule)
 {
+	const struct unwind_arch *arch = program->arch;
 	uint64_t reg, inner = 0;
 	int64_t outer;
 
-	if (!read_base(program, &reg, &outer) || read_fixed(program, 1) != DW_OP_deref)
+	if (!read_base(program, &reg, &outer) || (reg != arch->sp && reg != arch->fp))
+		return false;
+	if (program->at == program->end) {
+		rule->cfa = reg == arch->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
+		rule->cfa_off = (int32_t)outer;
+		return outer >= INT32_MIN && outer <= INT32_MAX;
+	}
+	if (read_fixed(program, 1) != DW_OP_deref)
 		return false;
 	if (program->at < program->end) {
 		if (read_fixed(program, 1) != DW_OP_plus_uconst)
@@ -149,92 +160,75 @@ static bool read_deref(struct program *program, struct unwind_rule *rule)
 		inner = read_unsigned(program);
 	}
 	if (program->at != program->end || inner > UINT8_MAX || outer < -(1 << 23) ||
-	    outer >= 1 << 23 || (reg != program->arch->sp && reg != program->arch->fp))
+	    outer >= 1 << 23)
 		return false;
-	rule->cfa = reg == program->arch->sp ? UNWIND_CFA_SP_DEREF : UNWIND_CFA_FP_DEREF;
+	rule->cfa = reg == arch->sp ? UNWIND_CFA_SP_DEREF : UNWIND_CFA_FP_DEREF;
 	rule->cfa_off = UNWIND_DEREF((int32_t)outer, (int32_t)inner);
 	return true;
 }
 
-/* Calls read() for the next expression, with program->end set to the expression's end. */
-static bool within_expression(struct program *program,
-			      bool (*read)(struct program *program, void *arg), void *arg)
+static bool read_cfa(struct program *program, struct unwind_rule *rule)
 {
-	uint64_t len = read_unsigned(program);
-	const uint8_t *end = program->end;
-	bool done;
-
-	if (program->bad || len > (size_t)(end - program->at)) {
-		program->bad = true;
-		return false;
-	}
-	program->end = program->at + len;
-	done = read(program, arg) && !program->bad;
-	program->at = program->end;
-	program->end = end;
-	return done;
-}
-
-static bool read_cfa(struct program *program, void *arg)
-{
-	struct unwind_rule *rule = arg;
-
 	if (program->arch->has_plt && read_plt(program, &rule->cfa_off)) {
 		rule->cfa = UNWIND_CFA_PLT;
 		return true;
 	}
-	return read_deref(program, rule);
+	return read_sum(program, rule) && !program->bad;
+}
+
+/*
+ * Reads the length of an expression and sets program->end to the expression's end. Returns the end
+ * of the program for leave_expression(), or NULL if the length is invalid.
+ */
+static const uint8_t *enter_expression(struct program *program)
+{
+	uint64_t len = read_unsigned(program);
+	const uint8_t *end = program->end;
+
+	if (program->bad || len > (size_t)(end - program->at)) {
+		program->bad = true;
+		return NULL;
+	}
+	program->end = program->at + len;
+	return end;
+}
+
+static void leave_expression(struct program *program, const uint8_t *end)
+{
+	program->bad = false;
+	program->at = program->end;
+	program->end = end;
 }
 
 static void run_cfa_expression(struct program *program)
 {
-	struct unwind_rule rule = {0};
+	const uint8_t *end = enter_expression(program);
 
-	if (!within_expression(program, read_cfa, &rule))
-		program->bad = true;
-	program->state.cfa = rule;
+	if (!end)
+		return;
+	program->state.cfa = (struct unwind_rule){0};
+	if (!read_cfa(program, &program->state.cfa))
+		program->state.cfa = (struct unwind_rule){.cfa = UNWIND_CFA_UNKNOWN};
+	leave_expression(program, end);
 }
 
 /*
- * Reads an expression of the form frame pointer + offset, as in functions that align their stack.
- */
-static bool read_place(struct program *program, void *arg)
-{
-	struct unwind_place *place = arg;
-	uint64_t reg;
-
-	place->kind = PLACE_AT_FP;
-	return read_base(program, &reg, &place->offset) && reg == program->arch->fp &&
-	       program->at == program->end;
-}
-
-static bool skip(struct program *program, void *arg)
-{
-	return true;
-}
-
-/*
- * Reads the expression of a register. If the register is needed and the expression is not
- * supported, leaves the function to libdw.
+ * Reads the expression of a register. Understands frame pointer + offset, as in functions that
+ * align their stack.
  */
 static void run_expression(struct program *program, uint64_t reg, bool is_value)
 {
-	bool is_asked = reg == program->arch->fp || reg == program->arch->ra;
-	struct unwind_place place = {.kind = PLACE_OTHER};
+	const uint8_t *end = enter_expression(program);
+	int64_t offset = 0;
+	uint64_t base;
+	bool is_at_fp;
 
-	if (!is_asked || program->is_signal) {
-		within_expression(program, skip, NULL);
-	} else if (within_expression(program, read_place, &place) && !is_value) {
-		set_place(program, reg, place.kind, place.offset);
-	} else {
-		program->bad = true;
-	}
-}
-
-static void skip_value(struct program *program, uint64_t reg)
-{
-	program->bad |= reg == program->arch->fp || reg == program->arch->ra;
-	read_unsigned(program);
+	if (!end)
+		return;
+	is_at_fp = read_base(program, &base, &offset) && base == program->arch->fp &&
+		   program->at == program->end && !is_value;
+	set_place(program, reg, is_at_fp ? PLACE_AT_FP : PLACE_OTHER, offset);
+	leave_expression(program, end);
 }
 
 static void advance(struct program *program, uint64_t delta)
@@ -244,18 +238,17 @@ static void advance(struct program *program, uint64_t delta)
 
 static void remember(struct program *program)
 {
-	if (program->remembered_cnt == REMEMBERED_MAX)
-		program->bad = true;
-	else
-		program->remembered[program->remembered_cnt++] = program->state;
+	if (program->remembered_cnt < REMEMBERED_MAX)
+		program->remembered[program->remembered_cnt] = program->state;
+	program->remembered_cnt++;
 }
 
 static void recall(struct program *program)
 {
-	if (!program->remembered_cnt)
+	if (!program->remembered_cnt || --program->remembered_cnt >= REMEMBERED_MAX)
 		program->bad = true;
 	else
-		program->state = program->remembered[--program->remembered_cnt];
+		program->state = program->remembered[program->remembered_cnt];
 }
 
 /* Runs an instruction that says where a register is saved. */
@@ -287,11 +280,25 @@ static void run_place(struct program *program, uint8_t instruction)
 	case DW_CFA_register:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
-		skip_value(program, reg);
+		read_unsigned(program);
+		set_place(program, reg, PLACE_OTHER, 0);
 		break;
 	default:
 		program->bad = true;
 	}
+}
+
+/* Reads the register of a CFA that is a register plus offset. */
+static void begin_cfa(struct program *program)
+{
+	program->state.cfa = (struct unwind_rule){0};
+	program->state.cfa_reg = read_unsigned(program);
+}
+
+static void set_cfa_offset(struct program *program, int64_t offset)
+{
+	program->bad |= program->state.cfa.cfa != UNWIND_CFA_NO_ROW;
+	program->state.cfa_off = offset;
 }
 
 static void run_extended(struct program *program, uint8_t instruction)
@@ -315,17 +322,22 @@ static void run_extended(struct program *program, uint8_t instruction)
 		recall(program);
 		break;
 	case DW_CFA_def_cfa:
-		program->state.cfa = (struct unwind_rule){0};
-		program->state.cfa_reg = read_unsigned(program);
-		program->state.cfa_off = (int64_t)read_unsigned(program);
+		begin_cfa(program);
+		set_cfa_offset(program, (int64_t)read_unsigned(program));
+		break;
+	case DW_CFA_def_cfa_sf:
+		begin_cfa(program);
+		set_cfa_offset(program, factored(program, (uint64_t)read_signed(program)));
 		break;
 	case DW_CFA_def_cfa_register:
 		program->bad |= program->state.cfa.cfa != UNWIND_CFA_NO_ROW;
 		program->state.cfa_reg = read_unsigned(program);
 		break;
 	case DW_CFA_def_cfa_offset:
-		program->bad |= program->state.cfa.cfa != UNWIND_CFA_NO_ROW;
-		program->state.cfa_off = (int64_t)read_unsigned(program);
+		set_cfa_offset(program, (int64_t)read_unsigned(program));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		set_cfa_offset(program, factored(program, (uint64_t)read_signed(program)));
 		break;
 	case DW_CFA_def_cfa_expression:
 		run_cfa_expression(program);
@@ -373,6 +385,8 @@ static struct unwind_rule rule_of(const struct program *program)
 	const struct state *state = &program->state;
 	struct unwind_rule rule = state->cfa;
 
+	if (program->bad)
+		return unknown;
 	if (state->ra.kind == PLACE_UNDEFINED)
 		return (struct unwind_rule){.cfa = UNWIND_CFA_OUTERMOST};
 	if (rule.cfa == UNWIND_CFA_NO_ROW) {
@@ -382,17 +396,16 @@ static struct unwind_rule rule_of(const struct program *program)
 		rule.cfa = state->cfa_reg == arch->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
 		rule.cfa_off = (int32_t)state->cfa_off;
 	}
+	if (rule.cfa == UNWIND_CFA_UNKNOWN)
+		return unknown;
 	if (program->is_signal)
 		return arch->is_signal(&rule) ? (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}
 					      : unknown;
 	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
 }
 
-/*
- * Runs the CIE's instructions. Fails if they advance the address, remember a state, or, outside
- * signal frames, leave the CFA or the place of the return address undefined.
- */
-static bool run_cie(struct program *program)
+/* Runs the CIE's instructions, which must not advance the address or remember a state. */
+static void run_cie(struct program *program)
 {
 	program->at = program->cie->initial_instructions;
 	program->end = program->cie->initial_instructions_end;
@@ -401,8 +414,6 @@ static bool run_cie(struct program *program)
 		program->bad |= program->next_addr != program->addr || program->remembered_cnt;
 	}
 	program->first = program->state;
-	return !program->bad && (program->is_signal || (program->state.cfa_reg != UINT64_MAX &&
-							program->state.ra.kind != PLACE_OTHER));
 }
 
 int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const struct fde *fde,
@@ -417,21 +428,17 @@ int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const 
 	};
 	int err = 0;
 
-	if (fde->is_debug || cie->return_address_register != arch->ra || !run_cie(&program))
-		return -ENOTSUP;
+	run_cie(&program);
 	program.at = fde->program;
 	program.end = fde->program_end;
 	program.addr = program.next_addr = fde->start;
-	while (!err && program.at < program.end && program.addr < end) {
+	while (!err && !program.bad && program.at < program.end && program.addr < end) {
 		run_one(&program);
-		if (program.bad || program.next_addr < program.addr)
-			return -ENOTSUP;
-		if (program.next_addr == program.addr)
+		program.bad |= program.next_addr < program.addr;
+		if (program.bad || program.next_addr == program.addr)
 			continue;
 		err = row(arg, program.addr, rule_of(&program));
 		program.addr = program.next_addr;
 	}
-	if (!err && program.addr < end)
-		err = row(arg, program.addr, rule_of(&program));
-	return err;
+	return !err && program.addr < end ? row(arg, program.addr, rule_of(&program)) : err;
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * An ELF file in memory, prepared for libdw. libdw prefers the search table in .eh_frame_hdr, which
- * may be wrong where .eh_frame is right. libdw also ignores program headers if there are section
- * headers, even useless ones. Here the search table and useless section headers are hidden from
- * libdw.
- */
+/* An ELF file in memory, in which libelf may decompress sections. */
 #ifndef UNWINDER_SERVER_ELF_VIEW_H
 #define UNWINDER_SERVER_ELF_VIEW_H
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns libdw's description of a frame into a rule, and stores each distinct rule once. */
+/* Stores each distinct rule of a table once. */
 #ifndef UNWINDER_SERVER_RULE_H
 #define UNWINDER_SERVER_RULE_H
 
-#include "unwinder/server/arch.h"
+#include <stdint.h>
 
-struct unwind_rule unwind_rule_read(const struct unwind_arch *arch, Dwarf_Frame *frame,
-				    bool signal);
+#include "bpf/unwind.h"
 
 struct rule_set {
 	struct unwind_rule *rules;

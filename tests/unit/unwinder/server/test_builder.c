@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <dlfcn.h>
 #include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>

@@ -194,28 +194,62 @@ static void cycles(void **state)
 	      (const struct expected[]){{0x20, UNWIND_CFA_NO_ROW}, {0x30, UNWIND_CFA_SP}, {0}});
 }
 
-/*
- * A function has a row for each byte. If an expression gives the frame pointer, libdw reads each
- * row by running all instructions before it, so the number of such rows is limited.
- */
+/* A function has a row for each byte, after an expression that tables cannot represent. */
 static void many_steps(void **state)
 {
-	static const char left[] = {DW_CFA_expression, 6, 1, DW_OP_lit0, DW_CFA_same_value, 6};
-	static const struct expected whole[] = {
-		{0x10, UNWIND_CFA_SP}, {0xf00f, UNWIND_CFA_SP}, {0xf010, UNWIND_CFA_NO_ROW}, {0}};
+	static const char expression[] = {DW_CFA_expression, 6, 1, DW_OP_lit0,
+					  DW_CFA_same_value, 6};
 	static const struct expected expected[] = {
-		{0x10, UNWIND_CFA_SP},        {0x3fff, UNWIND_CFA_SP},
-		{0x4010, UNWIND_CFA_UNKNOWN}, {0xefff, UNWIND_CFA_UNKNOWN},
-		{0xf010, UNWIND_CFA_NO_ROW},  {0}};
+		{0x10, UNWIND_CFA_SP}, {0xf00f, UNWIND_CFA_SP}, {0xf010, UNWIND_CFA_NO_ROW}, {0}};
 	static char instructions[0xf000];
 	struct cfi_file file = usual();
 
 	memset(instructions, DW_CFA_advance_loc + 1, sizeof(instructions));
+	memcpy(instructions, expression, sizeof(expression));
 	cfi_add_fde(&file, cfi_add_cie(&file), CFI_TEXT + 0x10, 0xf000, instructions,
 		    sizeof(instructions));
-	check(&file, whole);
-	memcpy(instructions, left, sizeof(left));
-	cfi_add_fde(&file, cfi_add_cie(&file), CFI_TEXT + 0x10, 0xf000, instructions,
+	check(&file, expected);
+}
+
+/* An expression that tables cannot represent makes code unknown up to the next instruction. */
+static void unknown_expressions(void **state)
+{
+	static const char instructions[] = {DW_CFA_val_expression,
+					    6,
+					    2,
+					    DW_OP_breg6,
+					    0,
+					    DW_CFA_advance_loc + 4,
+					    DW_CFA_same_value,
+					    6,
+					    DW_CFA_advance_loc + 4,
+					    DW_CFA_def_cfa_expression,
+					    1,
+					    DW_OP_lit0,
+					    DW_CFA_advance_loc + 4,
+					    DW_CFA_def_cfa_sf,
+					    7,
+					    0x7f,
+					    DW_CFA_advance_loc + 4,
+					    DW_CFA_def_cfa_expression,
+					    2,
+					    DW_OP_breg6,
+					    16,
+					    DW_CFA_advance_loc + 4,
+					    DW_CFA_register,
+					    6,
+					    0};
+	static const struct expected expected[] = {
+		{0x10, UNWIND_CFA_UNKNOWN}, {0x14, UNWIND_CFA_SP},     {0x18, UNWIND_CFA_UNKNOWN},
+		{0x1c, UNWIND_CFA_SP},      {0x20, UNWIND_CFA_FP},     {0x24, UNWIND_CFA_UNKNOWN},
+		{0x4f, UNWIND_CFA_UNKNOWN}, {0x50, UNWIND_CFA_NO_ROW}, {0}};
+	struct cfi_file file = usual();
+
+	cfi_add_fde(&file, cfi_add_cie(&file), CFI_TEXT + 0x10, 0x40, instructions,
+		    sizeof(instructions));
+	check(&file, expected);
+	file.section = ".debug_frame";
+	cfi_add_fde(&file, cfi_add_cie(&file), CFI_TEXT + 0x10, 0x40, instructions,
 		    sizeof(instructions));
 	check(&file, expected);
 }
@@ -355,6 +389,7 @@ int main(void)
 		cmocka_unit_test(outside),
 		cmocka_unit_test(cycles),
 		cmocka_unit_test(many_steps),
+		cmocka_unit_test(unknown_expressions),
 		cmocka_unit_test(states_kept),
 		cmocka_unit_test(sparse),
 		cmocka_unit_test(damaged),
