@@ -70,7 +70,7 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 
 /*
  * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
- * `used`, the image that has just been changed, and counts one loss.
+ * `used`, the image that has just been changed.
  */
 static void make_room(struct image_table *table, struct image *used)
 {
@@ -82,7 +82,6 @@ static void make_room(struct image_table *table, struct image *used)
 		return;
 	image_maps__free(used->maps);
 	used->maps = NULL;
-	table->lost++;
 }
 
 /* Ends the current image of a process and begins a new one. */
@@ -95,7 +94,6 @@ static struct image *begin(struct image_table *table, const struct map_record *r
 		end(table, before, record->time_ns);
 	if (!image) {
 		image_maps__free(maps);
-		table->lost++;
 		return NULL;
 	}
 	*image = (struct image){
@@ -116,8 +114,8 @@ static void apply_exec(struct image_table *table, const struct map_record *recor
 	struct image_maps *maps = NULL;
 	struct image *image;
 
-	if (image_maps__new(&table->bytes, &maps))
-		table->lost++;
+	/* If out of memory, the mappings are unknown. */
+	image_maps__new(&table->bytes, &maps);
 	image = begin(table, record, maps);
 	if (image)
 		memcpy(image->comm, record->comm, sizeof(image->comm));
@@ -164,14 +162,11 @@ static void apply_mapping(struct image_table *table, const struct map_record *re
 {
 	struct image *image = newest(table, record->pid);
 	struct mapping mapping = record->mapping;
-	int err;
 
 	if (!image || !image->maps || image->ended_ns)
 		return;
 	mapping.since_ns = mapped_ns;
-	err = image_maps__add(&image->maps, &mapping, record->path, record->path_len);
-	if (err)
-		table->lost++;
+	image_maps__add(&image->maps, &mapping, record->path, record->path_len);
 	make_room(table, image);
 }
 
@@ -218,9 +213,8 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 	}
 }
 
-void image_table_lose(struct image_table *table, uint64_t since_ns, uint64_t cnt)
+void image_table_lose(struct image_table *table, uint64_t since_ns)
 {
-	table->lost += cnt;
 	for (size_t i = 0; i < IMAGE_BUCKETS; i++) {
 		for (struct image *image = table->buckets[i]; image; image = image->older) {
 			if (image->ended_ns && image->ended_ns < since_ns)

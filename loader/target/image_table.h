@@ -35,7 +35,6 @@ struct image_table {
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;
-	uint64_t lost; /* number of lost records, and of images and mappings without room */
 };
 
 void image_table_init(struct image_table *table, size_t bytes_max);
@@ -46,10 +45,10 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 		       int64_t mapped_ns);
 
 /*
- * Notes that cnt records were lost after since_ns. These records may be about any process that has
+ * Notes that records were lost after since_ns. These records may be about any process that has
  * run since then, so the mappings of all these processes become unknown until their next exec.
  */
-void image_table_lose(struct image_table *table, uint64_t since_ns, uint64_t cnt);
+void image_table_lose(struct image_table *table, uint64_t since_ns);
 
 /*
  * Returns the image that the process ran at the time at_ns; NULL if unknown. If at_ns is

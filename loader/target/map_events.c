@@ -197,17 +197,16 @@ static void look_at_next(struct map_events *events, struct cpu_ring *ring)
 	ring->next = event_ring_peek(&ring->ring, ring->copy, &broken);
 	ring->next_ns = ring->next ? map_record_time(ring->next, ring->next->size) : NO_TIME;
 	if (broken)
-		image_table_lose(&events->images, ring->last_ns, broken);
+		image_table_lose(&events->images, ring->last_ns);
 }
 
 static void apply_next(struct map_events *events, struct cpu_ring *ring, uint64_t to_wall_ns)
 {
 	struct map_record record;
 
-	if (!map_record_parse(ring->next, ring->next->size, &record))
-		image_table_lose(&events->images, ring->last_ns, 1);
-	else if (record.kind == MAP_RECORD_LOST)
-		image_table_lose(&events->images, ring->last_ns, record.lost);
+	if (!map_record_parse(ring->next, ring->next->size, &record) ||
+	    record.kind == MAP_RECORD_LOST)
+		image_table_lose(&events->images, ring->last_ns);
 	else
 		image_table_apply(&events->images, &record, (int64_t)(record.time_ns + to_wall_ns));
 	ring->last_ns = ring->next_ns;
@@ -261,9 +260,4 @@ const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_
 void map_events__forget(struct map_events *events, pid_t pid)
 {
 	image_table_forget(&events->images, pid);
-}
-
-uint64_t map_events__lost(const struct map_events *events)
-{
-	return events->images.lost;
 }

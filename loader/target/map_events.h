@@ -46,7 +46,4 @@ const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_
 /* Drops the ended images of the process with this pid. */
 void map_events__forget(struct map_events *events, pid_t pid);
 
-/* Returns the number of lost records, plus the number of images and mappings that found no room. */
-uint64_t map_events__lost(const struct map_events *events);
-
 #endif

@@ -41,11 +41,6 @@ struct task_body {
 	uint64_t time_ns;
 };
 
-struct lost_body {
-	uint64_t id;
-	uint64_t cnt;
-};
-
 /* The part of a record that is not parsed yet. Excludes the trailer. */
 struct rest {
 	const char *at;
@@ -140,17 +135,6 @@ static bool parse_task(struct rest *rest, enum map_record_kind kind, struct map_
 	return true;
 }
 
-static bool parse_lost(struct rest *rest, struct map_record *ret)
-{
-	struct lost_body body;
-
-	if (!take(rest, &body, sizeof(body)))
-		return false;
-	ret->kind = MAP_RECORD_LOST;
-	ret->lost = body.cnt;
-	return true;
-}
-
 uint64_t map_record_time(const void *bytes, size_t len)
 {
 	struct trailer trailer;
@@ -187,7 +171,7 @@ bool map_record_parse(const void *bytes, size_t len, struct map_record *ret)
 		ok = parse_task(&rest, MAP_RECORD_EXIT, &record);
 		break;
 	case PERF_RECORD_LOST:
-		ok = parse_lost(&rest, &record);
+		record.kind = MAP_RECORD_LOST;
 		break;
 	default:
 		break;

@@ -30,8 +30,7 @@ struct map_record {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	pid_t pid;
 	pid_t tid;
-	pid_t parent;  /* parent process, for MAP_RECORD_FORK */
-	uint64_t lost; /* number of lost records, for MAP_RECORD_LOST */
+	pid_t parent; /* parent process, for MAP_RECORD_FORK */
 	char comm[MAP_RECORD_COMM_BYTES];
 	struct mapping mapping; /* new mapping; its path is not set, and its since_ns is 0 */
 	const char *path;       /* path of the mapping, inside the record; does not end with NUL */

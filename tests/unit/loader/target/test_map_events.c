@@ -284,7 +284,6 @@ static void many_that_ended(void **state)
 		map_events__forget(events, pids[i]);
 		assert_int_equal(map_events__maps(events, pids[i], IMAGE_NEWEST, &maps), -ENOENT);
 	}
-	assert_int_equal(map_events__lost(events), 0);
 }
 
 /* A shell calls exec() to run "true": the time of a query selects one of the two programs. */
@@ -482,10 +481,9 @@ static void fill_ring(void)
 }
 
 /*
- * Nobody reads the ring buffer, so it overflows: the loss must be counted, and no wrong mappings
- * may be returned afterwards.
+ * Nobody reads the ring buffer, so it overflows: no wrong mappings may be returned afterwards.
  */
-static void losses_are_counted(void **state)
+static void losses_are_noticed(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));
 	struct pollfd waits = {.fd = map_events__poll_fd(events), .events = POLLIN};
@@ -502,10 +500,6 @@ static void losses_are_counted(void **state)
 	wait_for(pid);
 	map_events__consume(events);
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), -ENOENT);
-	/* The next record that fits into the ring reports the number of lost records. */
-	wait_for(start_true(cpu));
-	map_events__consume(events);
-	assert_true(map_events__lost(events) > 1000);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
@@ -530,7 +524,7 @@ int main(int argc, char **argv)
 		TEST(fork_has_its_parents),
 		TEST(names_of_one_that_ended),
 		TEST(nothing_of_those_before),
-		TEST(losses_are_counted),
+		TEST(losses_are_noticed),
 	};
 
 	if (argc > 1)
