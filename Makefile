@@ -243,18 +243,10 @@ include tests/programs/programs.mk
 include tests/diagnosis/diagnosis.mk
 programs: $(PROGRAMS) $(SAMPLE)
 
-# Programs of the benchmarks. With frame pointers, the kernel can walk their stacks as well.
-BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs heaps proofs probe floor libforwards.so)
+# Programs of the benchmarks.
+BENCH := $(addprefix $(O)/bench/,calls pairs heaps proofs floor libforwards.so)
 
-$(O)/bench/calls: bench/calls.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
-
-$(O)/bench/calls_fp: bench/calls.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
-
-$(O)/bench/pairs $(O)/bench/heaps: $(O)/bench/%: bench/%.c Makefile
+$(O)/bench/calls $(O)/bench/pairs $(O)/bench/heaps: $(O)/bench/%: bench/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< -pthread
 
@@ -262,9 +254,8 @@ $(O)/bench/libforwards.so: bench/forwards.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fno-builtin -fPIC -shared -o $@ $<
 
-$(OBJ_O)/bench/probe.o: $(BPF_O)/bench/probe.skel.h
 $(OBJ_O)/bench/floor.o: $(BPF_O)/bench/floor.skel.h
-$(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(OBJ_O)/bench/%.o $(ARCHIVES)
+$(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(OBJ_O)/bench/%.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Tests and benchmarks use a memleak with test knobs, in a separate build folder.

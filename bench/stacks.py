@@ -4,7 +4,7 @@
 import statistics
 
 from measure import Calls, difference
-from tracers import Memleak, Probe
+from tracers import Memleak
 
 DEPTHS = (5, 15, 40, 100)
 # A minimum size above all allocations: probes run, but no stacks or blocks are recorded.
@@ -12,13 +12,10 @@ NO_BLOCKS = ("-z", "1000000")
 
 
 def heap_row(depth, turns, rounds):
-    ways = {name: Calls("calls_fp" if name in ("nothing", "kernel") else "calls", "heap", depth,
-                        rounds)
-            for name in ("untraced", "nothing", "kernel", "probes", "walked", "recognised")}
+    ways = {name: Calls("calls", "heap", depth, rounds)
+            for name in ("untraced", "probes", "walked", "recognised")}
     for calls in ways.values():
         calls.measure()
-    ways["nothing"].tracer = Probe("nothing", ways["nothing"].pid)
-    ways["kernel"].tracer = Probe("get_stack", ways["kernel"].pid)
     ways["probes"].tracer = Memleak(ways["probes"].pid, *NO_BLOCKS)
     ways["walked"].tracer = Memleak(ways["walked"].pid, stack_cache=False)
     ways["recognised"].tracer = Memleak(ways["recognised"].pid)
@@ -29,22 +26,17 @@ def heap_row(depth, turns, rounds):
             calls.turn()
     for calls in ways.values():
         calls.end()
-    kernel = difference(ways["kernel"].times, ways["nothing"].times)
     walked = difference(ways["walked"].times, ways["probes"].times)
     recognised = difference(ways["recognised"].times, ways["probes"].times)
     print(f"{depth:9} {statistics.median(ways['untraced'].times):9.0f} "
-          f"{statistics.median(ways['probes'].times):9.0f} {kernel:12.0f} "
-          f"{ways['kernel'].tracer.frames:7} {walked:9.0f} {recognised:11.0f} "
-          f"{recognised / kernel:7.2f}")
+          f"{statistics.median(ways['probes'].times):9.0f} {walked:9.0f} {recognised:11.0f}")
     return ways["recognised"].tracer.stacks("user")
 
 
 def stacks(turns):
-    print("A call of malloc N functions below main, ns: with the probes of memleak; what a "
-          "walk of the\nstack by the kernel adds, by frame pointers (and the frames it found); what "
-          "a block with its whole\nstack adds if memleak walks it, and if memleak recognises it; "
-          "and that to the kernel's walk.\n")
-    print("functions  untraced    probes  kernel walk  frames    walked  recognised   ratio")
+    print("A call of malloc N functions below main, ns: with the probes of memleak; what a block "
+          "with its whole\nstack adds if memleak walks it, and if memleak recognises it.\n")
+    print("functions  untraced    probes    walked  recognised")
     for depth in DEPTHS:
         told = heap_row(depth, turns, 1000)
     print(f"\nat {DEPTHS[-1]}: {told}\n")

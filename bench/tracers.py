@@ -8,7 +8,6 @@ import sys
 import time
 
 import peers
-from lib.libraries import mapped
 from measure import BUILD, allocator, start
 
 NEVER = "100000"  # seconds to the first report
@@ -87,18 +86,6 @@ class Ended(Tracer):
         self.popen.stdin.close()
         self.notes += self.popen.stdout.read()
         self.popen.wait()
-
-
-class Probe(Ended):
-    """A single BPF program on malloc."""
-
-    def __init__(self, program, pid):
-        super().__init__(BUILD / "bench/probe", program, pid, mapped(pid, "libc.so.6"))
-        self.frames = 0
-
-    def end(self):
-        super().end()
-        self.frames = int(self.notes.split()[-1])
 
 
 class Floor(Ended):
