@@ -49,6 +49,13 @@ void hash_map_deinit(struct hash_map *map)
 	*map = (struct hash_map){0};
 }
 
+void hash_map_free_all(struct hash_map *map)
+{
+	for (size_t i = 0; i < map->slot_cnt; i++)
+		free(map->slots[i].value);
+	hash_map_deinit(map);
+}
+
 void *hash_map_get(const struct hash_map *map, uint64_t key)
 {
 	return map->slot_cnt ? find_slot(map, key)->value : NULL;

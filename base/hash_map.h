@@ -22,6 +22,8 @@ struct hash_map {
 
 /* Frees the map, but not the values. */
 void hash_map_deinit(struct hash_map *map);
+/* Frees the map, and the values by free(). */
+void hash_map_free_all(struct hash_map *map);
 
 /* Returns the value of a key; NULL if the key is not in the map. */
 void *hash_map_get(const struct hash_map *map, uint64_t key);

@@ -150,8 +150,6 @@ void proof__cancel(struct proof *proof)
 
 void proof__free(struct proof *proof)
 {
-	const struct hash_map_slot *slot = NULL;
-
 	if (!proof)
 		return;
 	proof__cancel(proof);
@@ -160,9 +158,7 @@ void proof__free(struct proof *proof)
 	for (size_t i = 0; i < proof->definite_cnt; i++)
 		free(proof->definite[i].addrs);
 	free(proof->definite);
-	while ((slot = hash_map_next(&proof->losses, slot)))
-		free(slot->value);
-	hash_map_deinit(&proof->losses);
+	hash_map_free_all(&proof->losses);
 	hash_map_deinit(&proof->reachable);
 	hash_map_deinit(&proof->logged);
 	frame_finder_deinit(&proof->frames);

@@ -53,15 +53,6 @@ void module__close(struct module *module)
 	module->incarnation = 0;
 }
 
-static void free_names(struct hash_map *names)
-{
-	const struct hash_map_slot *slot = NULL;
-
-	while ((slot = hash_map_next(names, slot)))
-		free(slot->value);
-	hash_map_deinit(names);
-}
-
 void module__free(struct module *module)
 {
 	if (!module)
@@ -73,10 +64,10 @@ void module__free(struct module *module)
 	close_file(module->fetched_fd);
 	close_file(module->debug_fd);
 	close_file(module->alternate_fd);
-	free_names(&module->names[false]);
-	free_names(&module->names[true]);
+	hash_map_free_all(&module->names[false]);
+	hash_map_free_all(&module->names[true]);
 	for (size_t i = 0; i < NAME_KIND_CNT; i++)
-		free_names(&module->variables[i]);
+		hash_map_free_all(&module->variables[i]);
 	for (size_t i = 0; i < module->block_cnt; i++)
 		free(module->blocks[i]);
 	file_need_deinit(&module->need);

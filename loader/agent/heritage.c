@@ -30,11 +30,7 @@ struct awaited_child {
 
 void heritage_deinit(struct heritage *heritage)
 {
-	const struct hash_map_slot *slot = NULL;
-
-	while ((slot = hash_map_next(&heritage->freed, slot)))
-		free(slot->value);
-	hash_map_deinit(&heritage->freed);
+	hash_map_free_all(&heritage->freed);
 	for (size_t i = 0; i < heritage->awaited_cnt; i++)
 		ranges_deinit(&heritage->awaited[i].ranges);
 	free(heritage->awaited);

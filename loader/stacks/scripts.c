@@ -60,19 +60,10 @@ struct script_location {
 	bool is_read; /* false if reading the names timed out, or was not tried yet */
 };
 
-static void free_values(struct hash_map *map)
-{
-	const struct hash_map_slot *slot = NULL;
-
-	while ((slot = hash_map_next(map, slot)))
-		free(slot->value);
-	hash_map_deinit(map);
-}
-
 void scripts_deinit(struct scripts *scripts)
 {
-	free_values(&scripts->files);
-	free_values(&scripts->images);
+	hash_map_free_all(&scripts->files);
+	hash_map_free_all(&scripts->images);
 	hash_map_deinit(&scripts->places);
 	for (size_t i = 0; i < scripts->cnt; i++) {
 		free(scripts->locations[i]->path);

@@ -65,11 +65,7 @@ int stack_table_init(struct stack_table *ret, const struct bpf_object *object, u
 
 void stack_table_deinit(struct stack_table *table)
 {
-	const struct hash_map_slot *slot = NULL;
-
-	while ((slot = hash_map_next(&table->evicted, slot)))
-		free(slot->value);
-	hash_map_deinit(&table->evicted);
+	hash_map_free_all(&table->evicted);
 }
 
 bool stack_table_find(const struct stack_table *table, uint64_t id, struct memleak_stack *ret)
