@@ -9,9 +9,62 @@
 #include "options/help.h"
 #include "options/table.h"
 
+/* Options that --live does not support. */
+static const char *const beyond_screen[] = {"show-allocs", "largest", "count",  "peak",
+					    "stats",       "summary", "census", "gen-suppressions",
+					    "why",         "json",    "trace",  "format",
+					    "output",      "top",     "all",    "max-records",
+					    "all-frames",  NULL};
+
+/* Options that --fds does not support. */
+static const char *const beyond_fds[] = {"agent",
+					 "obj",
+					 "symbols-prefix",
+					 "alloc",
+					 "free",
+					 "kernel",
+					 "percpu",
+					 "movable",
+					 "min-size",
+					 "max-size",
+					 "sample-rate",
+					 "sample-bytes",
+					 "suppressions",
+					 "live",
+					 "show-allocs",
+					 "largest",
+					 "count",
+					 "peak",
+					 "stats",
+					 "summary",
+					 "reserved",
+					 "why",
+					 "prove",
+					 "census",
+					 "trace",
+					 "combined-only",
+					 "listen",
+					 "record",
+					 "gen-suppressions",
+					 "wa-missing-free",
+					 NULL};
+
+/* Options that --count does not support, as it has no blocks. */
+static const char *const beyond_count[] = {"min-size",    "max-size",     "older",
+					   "sample-rate", "sample-bytes", "sort",
+					   "warmup",      "suppressions", NULL};
+
+/* Returns the first of the names whose option is given; NULL if there is none. */
+static const char *first_given(const bool *given, const char *const *names)
+{
+	while (*names && !option_is_given(given, *names))
+		names++;
+	return *names;
+}
+
 /*
  * True if an option that conflicts with --count is in use. Does not check options that only filter
- * or sort: has_filters() does this.
+ * or sort: they are in beyond_count.
  */
 static bool asks_for_blocks(const struct options *opts)
 {
@@ -19,17 +72,6 @@ static bool asks_for_blocks(const struct options *opts)
 	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions || opts->why ||
 	       opts->prove || opts->reserved || opts->error_exitcode || opts->kernel ||
 	       opts->by != BY_STACK;
-}
-
-static bool has_filters(const bool *given)
-{
-	static const char *const names[] = {"min-size",     "max-size", "older",  "sample-rate",
-					    "sample-bytes", "sort",     "warmup", "suppressions"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (option_is_given(given, names[i]))
-			return true;
-	return false;
 }
 
 /*
@@ -116,7 +158,7 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--peak adds up all blocks: it conflicts with sampling";
 	if (opts->count_by && !options_trace_processes(opts))
 		return "--count needs a process: give --pid or a command";
-	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
+	if (opts->count_by && (asks_for_blocks(opts) || first_given(given, beyond_count)))
 		return "--count only counts calls: it conflicts with all other views, filters and "
 		       "sort orders";
 	if (opts->sort == SORT_PINNED && !options_know_all_blocks(opts))
@@ -180,65 +222,6 @@ static const char *without_effect(const struct options *opts, const bool *given)
 		return "--summary-sort needs --summary";
 	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)
 		return "--max-records needs --by, --summary or --largest";
-	return NULL;
-}
-
-/* Returns the name of a given option that --live does not support; NULL if there is none. */
-static const char *beyond_screen(const struct options *opts, const bool *given)
-{
-	static const char *const names[] = {
-		"show-allocs", "largest", "count",  "peak",
-		"stats",       "summary", "census", "gen-suppressions",
-		"why",         "json",    "trace",  "format",
-		"output",      "top",     "all",    "max-records",
-		"all-frames",
-	};
-
-	for (size_t i = 0; opts->live && i < sizeof(names) / sizeof(names[0]); i++)
-		if (option_is_given(given, names[i]))
-			return names[i];
-	return NULL;
-}
-
-/* Returns the name of a given option that --fds does not support; NULL if there is none. */
-static const char *beyond_fds(const struct options *opts, const bool *given)
-{
-	static const char *const names[] = {
-		"agent",
-		"obj",
-		"symbols-prefix",
-		"alloc",
-		"free",
-		"kernel",
-		"percpu",
-		"movable",
-		"min-size",
-		"max-size",
-		"sample-rate",
-		"sample-bytes",
-		"suppressions",
-		"live",
-		"show-allocs",
-		"largest",
-		"count",
-		"peak",
-		"stats",
-		"summary",
-		"reserved",
-		"why",
-		"prove",
-		"census",
-		"trace",
-		"combined-only",
-		"listen",
-		"record",
-		"gen-suppressions",
-		"wa-missing-free",
-	};
-
-	for (size_t i = 0; opts->fds && i < sizeof(names) / sizeof(names[0]); i++)
-		if (option_is_given(given, names[i]))
-			return names[i];
 	return NULL;
 }
 
@@ -314,13 +297,14 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 	bool agree = opts->mode == MODE_TRACE ? tracing_agrees(opts, given)
 					      : recordings_agree(opts, given, dashes);
 
-	if (agree && beyond_screen(opts, given)) {
-		log_error("--live does not support --%s" HELP_HINT, beyond_screen(opts, given));
+	if (agree && opts->live && first_given(given, beyond_screen)) {
+		log_error("--live does not support --%s" HELP_HINT,
+			  first_given(given, beyond_screen));
 		return false;
 	}
-	if (agree && beyond_fds(opts, given)) {
+	if (agree && opts->fds && first_given(given, beyond_fds)) {
 		log_error("--fds traces only descriptors: it conflicts with --%s" HELP_HINT,
-			  beyond_fds(opts, given));
+			  first_given(given, beyond_fds));
 		return false;
 	}
 	if (agree && opts->sort == SORT_PINNED && option_is_given(given, "sort")) {
