@@ -22,25 +22,48 @@ struct header {
 
 _Static_assert(sizeof(struct header) == PYTHON_POOL_HEADER_BYTES, "as in CPython");
 
+/*
+ * Reads the header of a pool, and the size of its blocks. False if there is no pool. A pool whose
+ * blocks are all free keeps its header until Python uses the pool again.
+ */
+static bool read_header(const unsigned char *bytes, struct header *ret, uint32_t *ret_size)
+{
+	uint32_t size, used;
+
+	memcpy(ret, bytes, sizeof(*ret));
+	if (ret->size_class >= SIZE_CLASSES)
+		return false;
+	size = (ret->size_class + 1) * ALIGNMENT;
+	if (ret->max_next_offset != PYTHON_POOL_BYTES - size ||
+	    ret->next_offset < sizeof(*ret) + size || ret->next_offset > PYTHON_POOL_BYTES)
+		return false;
+	used = ret->next_offset - (uint32_t)sizeof(*ret);
+	*ret_size = size;
+	return used % size == 0 && ret->used_cnt <= used / size;
+}
+
 bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret)
+{
+	struct header header;
+	uint32_t size;
+
+	if (!read_header(bytes, &header, &size) || !header.used_cnt)
+		return false;
+	ret->addr = addr;
+	ret->block_bytes = size;
+	ret->block_cnt = (header.next_offset - (uint32_t)sizeof(header)) / size;
+	return true;
+}
+
+uint32_t python_pool_free_bytes(const unsigned char *bytes, uint32_t len)
 {
 	struct header header;
 	uint32_t size, used;
 
-	memcpy(&header, bytes, sizeof(header));
-	if (header.size_class >= SIZE_CLASSES)
-		return false;
-	size = (header.size_class + 1) * ALIGNMENT;
-	if (header.max_next_offset != PYTHON_POOL_BYTES - size ||
-	    header.next_offset < sizeof(header) + size || header.next_offset > PYTHON_POOL_BYTES)
-		return false;
-	used = header.next_offset - (uint32_t)sizeof(header);
-	if (used % size || !header.used_cnt || header.used_cnt > used / size)
-		return false;
-	ret->addr = addr;
-	ret->block_bytes = size;
-	ret->block_cnt = used / size;
-	return true;
+	if (!read_header(bytes, &header, &size))
+		return 0;
+	used = header.used_cnt ? (uint32_t)sizeof(header) + header.used_cnt * size : 0;
+	return len > used ? len - used : 0;
 }
 
 bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_pool *ret)

@@ -30,4 +30,11 @@ bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_
  */
 bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 
+/*
+ * Returns the number of free bytes in the first `len` bytes of a pool, which has no other bytes in
+ * memory; 0 if there is no pool. Assumes that all blocks in use are in memory. bytes: as for
+ * python_pool_parse_header().
+ */
+uint32_t python_pool_free_bytes(const unsigned char *bytes, uint32_t len);
+
 #endif

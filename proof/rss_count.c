@@ -15,6 +15,8 @@
 #include "base/prefix.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
+#include "proof/python_free.h"
+#include "proof/python_heap.h"
 #include "proof/resident_memory.h"
 
 /*
@@ -281,6 +283,20 @@ static void count_rest(struct count *count)
 		count_uninherited(count);
 }
 
+/* Moves the free memory in Python's pools, which count_rest() has counted, to a part of its own. */
+static void count_python(struct count *count)
+{
+	uint64_t *parts = count->rss.parts, bytes;
+
+	if (!python_heap_is_in(&count->smaps->maps))
+		return;
+	bytes = python_free_bytes(&count->resident.memory);
+	if (bytes > parts[RSS_MAPPED])
+		bytes = parts[RSS_MAPPED];
+	parts[RSS_MAPPED] -= bytes;
+	parts[RSS_PYTHON] = bytes;
+}
+
 /* Finds an allocator by the name of its file. */
 static enum rss_allocator find_allocator(const struct proc_maps *maps)
 {
@@ -374,6 +390,7 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	if (err)
 		return err;
 	count_rest(&count);
+	count_python(&count);
 	count.rss.huge = original ? original->huge : smaps->huge;
 	count.rss.allocator = find_allocator(&smaps->maps);
 	*ret = count.rss;

@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 16
+#define RECORDING_VERSION 17
 /* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -31,6 +31,7 @@
 #define RECORDING_WITH_UNCOUNTED 15 /* number of Python objects not counted in time */
 #define RECORDING_WITH_ADDERS 15    /* script lines that add items to Python containers */
 #define RECORDING_WITH_MAPPINGS 16  /* FOOTPRINT_MAPPINGS and further parts, limits and names */
+#define RECORDING_WITH_POOLS 17     /* RSS_PYTHON */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

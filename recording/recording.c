@@ -175,10 +175,18 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
+/* Returns the first version of the format that has a part of resident memory. */
+static uint32_t first_with_part(enum rss_part part)
+{
+	if (part == RSS_PYTHON)
+		return RECORDING_WITH_POOLS;
+	return part == RSS_UNREAD ? RECORDING_WITH_HUGE : 0;
+}
+
 static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss)
 {
-	for (size_t i = 0; i < RSS_PART_CNT; i++)
-		if (i != RSS_UNREAD || version >= RECORDING_WITH_HUGE)
+	for (enum rss_part i = 0; i < RSS_PART_CNT; i++)
+		if (version >= first_with_part(i))
 			rss->parts[i] = bytes_take_number(from);
 	rss->arenas = bytes_take_number(from);
 	rss->torn_arenas = bytes_take_number(from);

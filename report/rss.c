@@ -11,16 +11,16 @@
 /* Reports mention huge pages if these are more than 1/HUGE_PART of resident memory. */
 #define HUGE_PART 10
 /*
- * The allocator is blamed for large resident memory if the free memory that it keeps is larger than
- * all live blocks together, and at least 1/BLAMED_PART of resident memory.
+ * The allocators are blamed for large resident memory if the free memory that they keep is more
+ * than the memory in use, and at least 1/BLAMED_PART of resident memory.
  */
 #define BLAMED_PART 3
 
 static const char *const part_names[] = {
-	[RSS_LIVE] = "live",   [RSS_PINNED] = "pinned", [RSS_TRIMMABLE] = "trimmable",
-	[RSS_TOP] = "top",     [RSS_MAPPED] = "mapped", [RSS_STACKS] = "stacks",
-	[RSS_FILES] = "files", [RSS_SHARED] = "shared", [RSS_UNREAD] = "unread",
-	[RSS_OTHER] = "other",
+	[RSS_LIVE] = "live",     [RSS_PINNED] = "pinned",      [RSS_TRIMMABLE] = "trimmable",
+	[RSS_TOP] = "top",       [RSS_PYTHON] = "python_free", [RSS_MAPPED] = "mapped",
+	[RSS_STACKS] = "stacks", [RSS_FILES] = "files",        [RSS_SHARED] = "shared",
+	[RSS_UNREAD] = "unread", [RSS_OTHER] = "other",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(*part_names) == RSS_PART_CNT, "each part has a name");
@@ -55,11 +55,18 @@ uint64_t rss_kept(const struct rss *rss)
 	return rss->parts[RSS_PINNED] + rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP];
 }
 
+uint64_t rss_all_kept(const struct rss *rss)
+{
+	return rss_kept(rss) + rss->parts[RSS_PYTHON];
+}
+
 bool rss_is_mostly_kept(const struct rss *rss)
 {
-	uint64_t kept = rss_kept(rss);
+	uint64_t kept = rss_all_kept(rss), used = rss->parts[RSS_LIVE];
 
-	return kept > rss->parts[RSS_LIVE] && kept >= rss_total(rss) / BLAMED_PART;
+	if (rss->parts[RSS_PYTHON] > rss_kept(rss))
+		used += rss->parts[RSS_MAPPED];
+	return kept > used && kept >= rss_total(rss) / BLAMED_PART;
 }
 
 const char *rss_allocator_name(enum rss_allocator allocator)
@@ -74,7 +81,10 @@ const char *rss_allocator_name(enum rss_allocator allocator)
 
 uint64_t rss_others_keep(const struct rss *rss)
 {
-	return rss->parts[RSS_MAPPED] > rss->outside ? rss->parts[RSS_MAPPED] - rss->outside : 0;
+	uint64_t mapped = rss->parts[RSS_MAPPED], python = rss->parts[RSS_PYTHON];
+	uint64_t tracked = rss->outside > python ? rss->outside - python : 0;
+
+	return mapped > tracked ? mapped - tracked : 0;
 }
 
 void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns, const struct rss *rss)

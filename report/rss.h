@@ -16,6 +16,7 @@ enum rss_part {
 	RSS_PINNED,    /* free memory on pages that also have live blocks or headers */
 	RSS_TRIMMABLE, /* whole pages in free chunks: malloc_trim() would give them back */
 	RSS_TOP,       /* free memory at the ends of heaps, for new blocks */
+	RSS_PYTHON,    /* free memory in pools of CPython, for new objects */
 	RSS_MAPPED,    /* other anonymous memory: mmap() of the program, other allocators */
 	RSS_STACKS,
 	RSS_FILES, /* code and data of mapped files */
@@ -47,7 +48,7 @@ struct rss {
 	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* true if `outside` and `older` are known */
-	/* Part of RSS_MAPPED that consists of tracked blocks outside of glibc's heap. */
+	/* Part of RSS_MAPPED and RSS_PYTHON in tracked blocks, outside of glibc's heap */
 	uint64_t outside;
 	/*
 	 * Used chunks of glibc's heap that memleak does not track as blocks, by size class
@@ -145,9 +146,14 @@ bool rss_has_many_huge(const struct rss *rss);
 /* Returns the free bytes that glibc keeps: the sum of RSS_PINNED, RSS_TRIMMABLE and RSS_TOP. */
 uint64_t rss_kept(const struct rss *rss);
 
+/* Returns the free bytes that glibc and Python are known to keep: rss_kept() and RSS_PYTHON. */
+uint64_t rss_all_kept(const struct rss *rss);
+
 /*
- * True if resident memory is large because of the free memory that glibc keeps: there is more of it
- * than of live blocks, and it is at least a third of resident memory.
+ * True if resident memory is large because of the free memory that glibc and Python keep: there is
+ * more of it than of memory in use, and it is at least a third of resident memory. Memory in use is
+ * RSS_LIVE; if Python keeps more than glibc, it includes RSS_MAPPED, which has the objects of
+ * Python.
  */
 bool rss_is_mostly_kept(const struct rss *rss);
 
@@ -177,7 +183,7 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 /*
  * Returns the maximum number of free bytes that an allocator other than glibc's may keep:
  * RSS_MAPPED without tracked blocks. The result also includes blocks from before tracing, and
- * mappings of the program.
+ * mappings of the program, but not RSS_PYTHON.
  */
 uint64_t rss_others_keep(const struct rss *rss);
 

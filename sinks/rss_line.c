@@ -26,6 +26,9 @@
 /* Maximum number of size classes in the line about blocks from before tracing began */
 #define CLASSES_MAX 5
 
+/* An allocator is named if it keeps at least 1/KEEPER_PART of what all allocators keep. */
+#define KEEPER_PART 10
+
 /* Number of arenas of glibc above which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
@@ -34,6 +37,7 @@ static const char *const words[] = {
 	[RSS_PINNED] = "pinned below live blocks",
 	[RSS_TRIMMABLE] = "that malloc_trim would return",
 	[RSS_TOP] = "at the ends of heaps",
+	[RSS_PYTHON] = "kept by python",
 	[RSS_MAPPED] = "other anonymous memory",
 	[RSS_STACKS] = "stacks",
 	[RSS_FILES] = "files",
@@ -100,7 +104,7 @@ static void write_sum(FILE *out, const struct rss *rss)
 	} else {
 		rest += rss_kept(rss);
 	}
-	for (enum rss_part part = RSS_MAPPED; part < RSS_OTHER; part++)
+	for (enum rss_part part = RSS_PYTHON; part < RSS_OTHER; part++)
 		write_term(out, &between, rss->parts[part], words[part], whole, &rest);
 	rest += rss->parts[RSS_OTHER];
 	if (rest) {
@@ -178,6 +182,7 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)
 {
 	const char *what = part == RSS_LIVE     ? "memory in use in glibc's heap"
 			   : part == RSS_PINNED ? "free memory that glibc keeps"
+			   : part == RSS_PYTHON ? "free memory that python keeps"
 			   : part == RSS_FILES  ? "pages of mapped files"
 						: words[part];
 
@@ -185,10 +190,24 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)
 	write_amount(out, bytes, "");
 }
 
+/* Writes how much an allocator keeps, unless it is a small part of what all allocators keep. */
+static void write_keeper(FILE *out, const char **between, const char *name, uint64_t bytes,
+			 const struct rss *rss)
+{
+	if (!bytes || bytes < rss_all_kept(rss) / KEEPER_PART)
+		return;
+	fprintf(out, "%s%s keeps ", *between, name);
+	*between = " and ";
+	write_amount(out, bytes, "");
+}
+
 void rss_write_kept(FILE *out, const struct rss *rss)
 {
-	fputs("glibc keeps ", out);
-	write_amount(out, rss_kept(rss), "that the program has freed");
+	const char *between = "";
+
+	write_keeper(out, &between, "glibc", rss_kept(rss), rss);
+	write_keeper(out, &between, "python", rss->parts[RSS_PYTHON], rss);
+	fputs(" that the program has freed", out);
 }
 
 static void write_advice(FILE *out, const struct rss *rss)
@@ -197,7 +216,9 @@ static void write_advice(FILE *out, const struct rss *rss)
 		return;
 	rss_write_kept(out, rss);
 	fputs(", which is not a leak; ", out);
-	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > rss_kept(rss) / 2)
+	if (rss->parts[RSS_PYTHON] > rss_kept(rss))
+		fputs("python returns an arena of 1 MiB when all objects in it are freed", out);
+	else if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > rss_kept(rss) / 2)
 		fputs("malloc_trim(0) returns most of it", out);
 	else
 		fprintf(out, "%sanother allocator, such as jemalloc, keeps less",

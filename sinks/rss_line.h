@@ -33,7 +33,10 @@ void rss_write_lines(const struct text_part *part);
  */
 void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss);
 
-/* Writes how much free memory glibc keeps: "glibc keeps 2.0 MiB that the program has freed". */
+/*
+ * Writes how much free memory glibc and Python keep: "glibc keeps 2.0 MiB that the program has
+ * freed".
+ */
 void rss_write_kept(FILE *out, const struct rss *rss);
 
 /* Writes the part that has grown most, as found by rss_growth(): "stacks +2.0 MiB". */

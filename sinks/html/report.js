@@ -265,7 +265,7 @@ function showChart() {
 // Parts of resident memory, in the order of enum rss_part; the lowest area comes first.
 const RSS_PARTS = ["live blocks in glibc\u2019s heap", "kept by glibc below live blocks",
 	"kept by glibc, malloc_trim would return it", "kept by glibc at the ends of heaps",
-	"other anonymous memory", "stacks", "files", "shared", "not read", "other"];
+	"kept by Python", "other anonymous memory", "stacks", "files", "shared", "not read", "other"];
 
 // Draws the parts of resident memory as areas on each other.
 function showRss() {

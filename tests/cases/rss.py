@@ -10,6 +10,7 @@ from lib import ROOT, Failure, Skip, each, nightly, owner, slow, timeout, untrac
 from lib.debian import Unavailable, unpacked
 from lib.libraries import library
 from lib.process import PATIENCE
+from lib.python import interpreter
 from lib.schema import RSS_PARTS
 
 from .record import last_report
@@ -135,6 +136,36 @@ def test_huge_pages(t):
     wanted("huge pages", memory["huge"], huge)
     text = run(t, "-p", str(program.pid))
     if not re.search(r", of it \d+\.\d MiB in huge pages$", text, re.M):
+        raise Failure(text)
+
+
+# Frees most objects of a peak. The objects that remain keep all of Python's arenas.
+AFTER_PEAK = """
+import sys
+objects = [float(i) for i in range(3000000)]
+objects = objects[::1000]
+sys._debugmallocstats()
+print("ready", flush=True)
+sys.stdin.read(1)
+"""
+
+
+@untraced
+def test_python(t):
+    """Free memory in Python's pools is as much as Python says. It is the cause of a large RSS."""
+    path = t.tmp / "script.py"
+    path.write_text(AFTER_PEAK, encoding="ascii")
+    program = t.process([interpreter("3.11"), path], env={"PYTHONMALLOC": "pymalloc"})
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    stats = program.err.text
+    right = sum(int(re.search(rf"^{what} += +([0-9,]+)$", stats, re.M)[1].replace(",", ""))
+                for what in ("# bytes in available blocks", r"\d+ unused pools \* 16384 bytes"))
+    memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
+    if not is_near(memory["python_free"], right) or right < 50 << 20:
+        raise Failure(f"{right}: {memory}")
+    wanted("sum", sum(memory[part] for part in RSS_PARTS), memory["rss"])
+    text = run(t, "-p", str(program.pid))
+    if not re.search(r" [=+] \d+\.\d MiB kept by python .*\npython keeps .* not a leak", text):
         raise Failure(text)
 
 

@@ -33,7 +33,7 @@ UNTRACED = {
     "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT, "part": (str,), "per_s": (int, float),
     "traced_bytes_per_s": (int, float), "since_ns": INTEGER,
 }
-RSS_PARTS = ("live", "kept", "mapped", "stacks", "files", "shared", "unread", "other")
+RSS_PARTS = ("live", "kept", "python_free", "mapped", "stacks", "files", "shared", "unread", "other")
 DESCRIPTORS = {"older": INTEGER, "missed": INTEGER, "closed_unseen": INTEGER,
                "unread": INTEGER}
 TRACING_COST = {

@@ -14,6 +14,7 @@
 
 #include "prober/server/python_layout.h"
 #include "proof/heap_arena.h"
+#include "proof/python_free.h"
 #include "proof/python_heap.h"
 #include "proof/python_pool.h"
 #include "tests/unit/lib/random.h"
@@ -720,6 +721,31 @@ static void busy_machine(void **state)
 	assert_int_equal(python->growth.class_cnt, 1);
 }
 
+/*
+ * Free memory is what is not in used blocks, up to the end of the memory that was written to. A
+ * pool without used blocks is free as a whole. Memory without a header of a pool does not count.
+ */
+static void free_memory(void **state)
+{
+	const uint64_t partly = PYTHON_POOL_BYTES - PYTHON_POOL_HEADER_BYTES - 8 * 64;
+	const uint64_t cut = 8192 - PYTHON_POOL_HEADER_BYTES - 10 * 64;
+	struct python *python = *state;
+
+	assert_int_equal(python_free_bytes(&python->fake.memory), 0);
+	make_pool(python, 0, 64, 10, 2);
+	assert_int_equal(python_free_bytes(&python->fake.memory), partly);
+	make_pool(python, 2, 32, 5, 5);
+	assert_int_equal(python_free_bytes(&python->fake.memory), partly + PYTHON_POOL_BYTES);
+	make_pool(python, POOL_CNT - 1, 64, 10, 0);
+	python->mapping.end -= 8192;
+	assert_int_equal(python_free_bytes(&python->fake.memory), partly + PYTHON_POOL_BYTES + cut);
+	/* The first pool begins before the mapping, so it is not a pool of this mapping. */
+	python->mapping.start += 4096;
+	assert_int_equal(python_free_bytes(&python->fake.memory), PYTHON_POOL_BYTES + cut);
+	python->mapping.shared = true;
+	assert_int_equal(python_free_bytes(&python->fake.memory), 0);
+}
+
 static void is_no_pool(const struct python *python, size_t word, uint64_t value)
 {
 	unsigned char header[PYTHON_POOL_HEADER_BYTES];
@@ -808,6 +834,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unaligned_mapping, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(busy_machine, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(free_memory, set_up, tear_down),
 		cmocka_unit_test(interpreters),
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),

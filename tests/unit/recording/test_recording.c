@@ -516,17 +516,20 @@ static void memory_of_births(void **state)
 	assert_int_equal(memory_after(NULL, 2), memory_after(&births, 2));
 }
 
-/* Reads a recording of the given version in which the footprint of a process has `cnt` numbers. */
-static int read_footprint(unsigned int version, size_t cnt)
+/*
+ * Reads a recording of the given version in which a process has `cnt` numbers, all of this value,
+ * after its flag RECORDING_TALLY_*.
+ */
+static int read_tally(unsigned int version, unsigned int flag, size_t cnt, uint64_t number)
 {
 	struct byte_buffer data = {0};
 
 	bytes_put(&data, "\0\0\0\1\1\1\0\0", 8); /* a process */
 	bytes_put(&data, "\0\0\0\0\0", 5);       /* five empty sections */
 	bytes_put(&data, "\1\1\0\0\0\0", 6);     /* a tally without counts */
-	bytes_put_number(&data, RECORDING_TALLY_FOOTPRINT);
+	bytes_put_number(&data, flag);
 	for (size_t i = 0; i < cnt; i++)
-		bytes_put_number(&data, version < RECORDING_WITH_MAPPINGS);
+		bytes_put_number(&data, number);
 	bytes_put(&data, "\0\0\0\0\0\0\0",
 		  1 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
 			  (version >= RECORDING_WITH_UNMAPPED) +
@@ -535,17 +538,38 @@ static int read_footprint(unsigned int version, size_t cnt)
 	return read_data(version, &data);
 }
 
+static int read_footprint(unsigned int version, size_t cnt)
+{
+	return read_tally(version, RECORDING_TALLY_FOOTPRINT, cnt,
+			  version < RECORDING_WITH_MAPPINGS);
+}
+
 /* The footprint of a process has more numbers in newer versions. */
 static void footprints_of_versions(void **state)
 {
 	static const size_t parts[] = {
-		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9,
-		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19};
+		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9, [11] = 10,
+		[12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19, [17] = 19};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);
 		assert_int_equal(read_footprint(version, parts[version] - 1), -EBADMSG);
 		assert_int_equal(read_footprint(version, parts[version] + 1), -EBADMSG);
+	}
+}
+
+/* The resident memory of a process has more numbers in newer versions. */
+static void memory_of_versions(void **state)
+{
+	static const size_t numbers[] = {
+		[5] = 15, [8] = 15, [9] = 16, [12] = 16, [13] = 18, [16] = 18, [17] = 19};
+
+	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
+		if (!numbers[version])
+			continue;
+		for (size_t cnt = 14; cnt <= 21; cnt++)
+			assert_int_equal(read_tally(version, RECORDING_TALLY_RSS, cnt, 0),
+					 cnt == numbers[version] ? 0 : -EBADMSG);
 	}
 }
 
@@ -683,10 +707,11 @@ int main(void)
 		cmocka_unit_test(bit_flips),          cmocka_unit_test(other_files),
 		cmocka_unit_test(full_disk),          cmocka_unit_test(reused_numbers),
 		cmocka_unit_test(versions),           cmocka_unit_test(footprints_of_versions),
-		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
-		cmocka_unit_test(too_many_classes),   cmocka_unit_test(hostile_growths),
-		cmocka_unit_test(python_of_versions), cmocka_unit_test(hostile_births),
-		cmocka_unit_test(births_stay),        cmocka_unit_test(memory_of_births),
+		cmocka_unit_test(memory_of_versions), cmocka_unit_test(memory_of_snapshot),
+		cmocka_unit_test(for_its_owner),      cmocka_unit_test(too_many_classes),
+		cmocka_unit_test(hostile_growths),    cmocka_unit_test(python_of_versions),
+		cmocka_unit_test(hostile_births),     cmocka_unit_test(births_stay),
+		cmocka_unit_test(memory_of_births),
 	};
 	int fd = mkstemp(path);
 	int result;
