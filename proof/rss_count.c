@@ -392,6 +392,7 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	count_rest(&count);
 	count_python(&count);
 	count.rss.huge = original ? original->huge : smaps->huge;
+	count.rss.swapped = original ? original->swapped : smaps->swapped;
 	count.rss.allocator = find_allocator(&smaps->maps);
 	*ret = count.rss;
 	ret_pinners->cnt = 0;

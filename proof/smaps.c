@@ -67,6 +67,9 @@ static void read_sizes(const char *text, size_t len, struct smaps *smaps)
 		value = value_of(at, line_end, "AnonHugePages:");
 		if (value)
 			smaps->huge += number(value, line_end, 10) * KIB;
+		value = value_of(at, line_end, "Swap:");
+		if (value)
+			smaps->swapped += number(value, line_end, 10) * KIB;
 		value = value_of(at, line_end, "Rss:");
 		if (value && mapping)
 			smaps->rss[mapping - smaps->maps.mappings] =
@@ -83,7 +86,7 @@ int smaps_parse(const char *text, size_t len, struct smaps *ret)
 
 	if (err)
 		return err;
-	ret->huge = 0;
+	ret->huge = ret->swapped = 0;
 	ret->rss = calloc(ret->maps.cnt + 1, sizeof(*ret->rss));
 	if (!ret->rss) {
 		proc_maps_deinit(&ret->maps);

@@ -10,8 +10,9 @@
 
 struct smaps {
 	struct proc_maps maps;
-	uint64_t *rss; /* resident bytes of each mapping */
-	uint64_t huge; /* resident bytes in transparent huge pages of anonymous memory */
+	uint64_t *rss;    /* resident bytes of each mapping */
+	uint64_t huge;    /* resident bytes in transparent huge pages of anonymous memory */
+	uint64_t swapped; /* swapped-out bytes of all mappings */
 };
 
 /* Parses the text of /proc/PID/smaps. Skips unknown lines. Returns 0 or -ENOMEM. */

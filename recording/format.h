@@ -32,6 +32,7 @@
 #define RECORDING_WITH_ADDERS 15    /* script lines that add items to Python containers */
 #define RECORDING_WITH_MAPPINGS 16  /* FOOTPRINT_MAPPINGS and further parts, limits and names */
 #define RECORDING_WITH_POOLS 17     /* RSS_PYTHON */
+#define RECORDING_WITH_SWAPPED 17   /* `swapped` of struct rss */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

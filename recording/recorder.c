@@ -132,6 +132,7 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	}
 	bytes_put_number(&section->bytes, rss->pinned_by_older);
 	bytes_put_number(&section->bytes, rss->huge);
+	bytes_put_number(&section->bytes, rss->swapped);
 }
 
 /* Adds the number of a name of a footprint to the section of the tallies. */

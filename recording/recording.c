@@ -204,6 +204,8 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->pinned_by_older = bytes_take_number(from);
 	if (version >= RECORDING_WITH_HUGE)
 		rss->huge = bytes_take_number(from);
+	if (version >= RECORDING_WITH_SWAPPED)
+		rss->swapped = bytes_take_number(from);
 }
 
 /* Returns the number of parts of a footprint in this version of the format. */

@@ -159,6 +159,7 @@ void rss_join(struct rss *rss, const struct rss *other)
 	rss->torn_arenas += other->torn_arenas;
 	rss->skipped_arenas += other->skipped_arenas;
 	rss->huge += other->huge;
+	rss->swapped += other->swapped;
 }
 
 static double kept_at(const struct rss_point *point, enum rss_kept which)

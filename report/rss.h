@@ -46,6 +46,7 @@ struct rss {
 	/* Number of glibc arenas that were inconsistent; see RSS_UNREAD. */
 	uint64_t skipped_arenas;
 	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
+	uint64_t swapped;             /* swapped-out bytes, which no part includes */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* true if `outside` and `older` are known */
 	/* Part of RSS_MAPPED and RSS_PYTHON in tracked blocks, outside of glibc's heap */

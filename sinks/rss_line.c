@@ -115,6 +115,10 @@ static void write_sum(FILE *out, const struct rss *rss)
 		fputs(", of it ", out);
 		write_amount(out, rss->huge, "in huge pages");
 	}
+	if (rss->swapped && rss->swapped >= whole / SMALL_PART) {
+		fputs("; besides, ", out);
+		write_amount(out, rss->swapped, "is swapped out");
+	}
 }
 
 static void write_signed(FILE *out, uint64_t before, uint64_t now)
@@ -442,6 +446,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	for (enum rss_part part = 0; part < RSS_PART_CNT; part++)
 		json_unsigned(json, rss_part_name(part), rss->parts[part]);
 	json_unsigned(json, "huge", rss->huge);
+	json_unsigned(json, "swapped", rss->swapped);
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);

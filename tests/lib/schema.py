@@ -293,7 +293,7 @@ def check_memory(memory):
     if not memory:
         return
     check_keys("memory", memory, dict.fromkeys((*RSS_PARTS, "rss", "pinned", "trimmable", "top", "huge",
-                                                "arenas", "torn_arenas", "skipped_arenas"), INTEGER))
+                                                "swapped", "arenas", "torn_arenas", "skipped_arenas"), INTEGER))
     require(memory["rss"] == sum(memory[part] for part in RSS_PARTS) and
             memory["kept"] == memory["pinned"] + memory["trimmable"] + memory["top"],
             f"parts do not add up: {memory}")

@@ -124,6 +124,8 @@ static void sizes_of_mappings(void **state)
 		"3000-9000 rw-p 00000000 00:00 0 \n"
 		"Rss:                  20 kB\n"
 		"AnonHugePages:         8 kB\n"
+		"Swap:                 12 kB\n"
+		"SwapPss:               6 kB\n"
 		"Rss:\n"
 		"nonsense\n"
 		"a000-b000 rw-p 00000000 00:00 0                          [heap]\n"
@@ -137,6 +139,7 @@ static void sizes_of_mappings(void **state)
 	assert_int_equal(smaps.rss[0], 4096);
 	assert_int_equal(smaps.rss[1], 20480);
 	assert_int_equal(smaps.huge, 24 << 10);
+	assert_int_equal(smaps.swapped, 12 << 10);
 	smaps_deinit(&smaps);
 	for (size_t len = 0; len < strlen(text); len++) {
 		char *copy = malloc(len + 1);

@@ -93,6 +93,18 @@ static void kept_by_python(void **state)
 	       "memory\n");
 }
 
+/* Swapped-out memory is named beside the sum if it is at least a hundredth of RSS. */
+static void swapped(void **state)
+{
+	struct rss rss = {.parts = {[RSS_LIVE] = 300 * MIB}, .arenas = 1, .swapped = 4 * MIB};
+
+	(void)state;
+	expect(&rss, NULL,
+	       "RSS 300 MiB = 300 MiB live in glibc's heap; besides, 4.0 MiB is swapped out\n");
+	rss.swapped = 2 * MIB;
+	expect(&rss, NULL, "RSS 300 MiB = 300 MiB live in glibc's heap\n");
+}
+
 static void grown(void **state)
 {
 	const struct rss first = {
@@ -326,6 +338,7 @@ int main(void)
 		cmocka_unit_test(kept_by_many_arenas),
 		cmocka_unit_test(kept_at_the_end),
 		cmocka_unit_test(kept_by_python),
+		cmocka_unit_test(swapped),
 		cmocka_unit_test(grown),
 		cmocka_unit_test(grown_otherwise),
 		cmocka_unit_test(order_of_changes),
