@@ -258,10 +258,39 @@ static void count_uninherited(struct count *count)
 	}
 }
 
+/* Returns how many bytes of mapping `i` are resident now, at most `max`. */
+static uint64_t resident_now(struct count *count, size_t i, uint64_t max)
+{
+	const struct mapping *mapping = &count->smaps->maps.mappings[i];
+	uint64_t page_size = count->resident.memory.page_size, sum = 0;
+
+	for (uint64_t at = mapping->start; at < mapping->end && sum < max; at += page_size)
+		if (resident_page(&count->resident.pages, at) == PAGE_OWN)
+			sum += page_size;
+	return sum < max ? sum : max;
+}
+
 /*
- * Adds the resident bytes of each mapping, except those counted as pages of the heap, to the sum
- * for the kind of the mapping; to RSS_MAPPED if the mapping has pages of the heap. If more pages of
- * the heap were counted than the kernel reports as resident, subtracts the excess from RSS_LIVE.
+ * Adds the resident bytes of mapping `i`, except the bytes counted as pages of the heap, to the sum
+ * for the kind of the mapping; to RSS_MAPPED if the mapping has pages of the heap. Of such a
+ * mapping, and of a mapping that brk() made, leaves out the memory that the process has returned to
+ * the kernel after smaps was read.
+ */
+static void add_rest(struct count *count, size_t i, uint64_t rss)
+{
+	const struct mapping *mapping = &count->smaps->maps.mappings[i];
+	uint64_t counted = count->counted[i];
+
+	if (rss > counted && (counted || !strcmp(mapping->path, "[heap]")))
+		rss = resident_now(count, i, rss);
+	if (rss > counted)
+		count->rss.parts[counted ? RSS_MAPPED : part_of(&count->smaps->maps, i)] +=
+			rss - counted;
+}
+
+/*
+ * Adds the resident bytes of each mapping, except those counted as pages of the heap. If more pages
+ * of the heap were counted than the kernel reports as resident, subtracts the excess from RSS_LIVE.
  */
 static void count_rest(struct count *count)
 {
@@ -272,7 +301,7 @@ static void count_rest(struct count *count)
 		uint64_t rss = rss_of(count, i), counted = count->counted[i];
 
 		if (rss >= counted)
-			count->rss.parts[counted ? RSS_MAPPED : part_of(maps, i)] += rss - counted;
+			add_rest(count, i, rss);
 		else
 			excess += counted - rss;
 	}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests counting the resident memory of a process that changes its heap meanwhile. */
+#include "proof/rss_count.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BLOCKS 32768U
+#define BLOCK_BYTES 1000U
+#define MIB (1ULL << 20)
+
+/* Allocates blocks, and frees them after the parent has sent a byte. */
+static _Noreturn void run_child(int sock)
+{
+	static void *blocks[BLOCKS];
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		blocks[i] = malloc(BLOCK_BYTES);
+		memset(blocks[i], 1, BLOCK_BYTES);
+	}
+	if (write(sock, &byte, 1) != 1 || read(sock, &byte, 1) != 1)
+		_exit(1);
+	for (size_t i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+	malloc_trim(0);
+	if (write(sock, &byte, 1) == 1)
+		pause();
+	_exit(1);
+}
+
+static int open_file(pid_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static struct smaps read_smaps(pid_t pid)
+{
+	const size_t size = 4 * MIB;
+	int fd = open_file(pid, "smaps");
+	char *text = malloc(size);
+	struct smaps smaps;
+	size_t len = 0;
+	ssize_t got;
+
+	assert_non_null(text);
+	while ((got = read(fd, text + len, size - len)) > 0)
+		len += (size_t)got;
+	assert_int_equal(got, 0);
+	assert_int_equal(smaps_parse(text, len, &smaps), 0);
+	close(fd);
+	free(text);
+	return smaps;
+}
+
+static void count(pid_t pid, const struct smaps *smaps, struct rss *ret)
+{
+	const struct rss_blocks none = {.cnt = 0};
+	struct rss_files files = {.mem_fd = open_file(pid, "mem"),
+				  .pagemap_fd = open_file(pid, "pagemap"),
+				  .page_size = (uint64_t)sysconf(_SC_PAGESIZE)};
+	struct rss_pinners pinners;
+
+	assert_int_equal(rss_count(&files, &none, smaps, NULL, ret, &pinners), 0);
+	close(files.mem_fd);
+	close(files.pagemap_fd);
+}
+
+/*
+ * After smaps was read, the process returns most of its heap to the kernel. This memory must not
+ * count as other anonymous memory.
+ */
+static void returned_meanwhile(void **state)
+{
+	struct rss before, after;
+	struct smaps smaps;
+	int socks[2];
+	pid_t pid;
+	char byte;
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* the heap is not glibc's */
+#endif
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, socks), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		run_child(socks[1]);
+	assert_int_equal(read(socks[0], &byte, 1), 1);
+	smaps = read_smaps(pid);
+	count(pid, &smaps, &before);
+	assert_in_range(before.parts[RSS_LIVE], BLOCKS * BLOCK_BYTES, 40 * MIB);
+	assert_int_equal(write(socks[0], &byte, 1), 1);
+	assert_int_equal(read(socks[0], &byte, 1), 1);
+	count(pid, &smaps, &after);
+	assert_in_range(after.parts[RSS_LIVE], 1, MIB);
+	assert_true(after.parts[RSS_MAPPED] < before.parts[RSS_MAPPED] + MIB);
+	assert_true(rss_total(&after) < rss_total(&before) - 30 * MIB);
+	smaps_deinit(&smaps);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(socks[0]);
+	close(socks[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(returned_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
