@@ -63,6 +63,8 @@ static int show(const struct options *opts, pid_t pid)
 	rss_write_process(stdout, comm, pid);
 	fputs(": ", stdout);
 	rss_write_line(stdout, &rss, NULL);
+	if (!rss_is_mostly_kept(&rss))
+		printf("to see whether memory in use grows, and where: memleak -p %d\n", pid);
 	return 0;
 }
 
