@@ -176,7 +176,7 @@ struct earlier_frees {
  * kernel.
  */
 enum footprint_part {
-	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
+	FOOTPRINT_ANONYMOUS,   /* bytes of anonymous memory, resident or swapped out */
 	FOOTPRINT_SHARED,      /* resident shared memory: tmpfs, memfd, System V, MAP_SHARED */
 	FOOTPRINT_HUGE,        /* resident bytes of hugetlbfs */
 	FOOTPRINT_DESCRIPTORS, /* open file descriptors */

@@ -140,7 +140,7 @@ static const struct {
 	const char *options;
 	const char *advice;
 } untraced_words[FOOTPRINT_CNT] = {
-	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", "--rss", NULL},
+	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS and swap)", "--rss", NULL},
 	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable", "shows who allocates it"},
 	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K", "shows who allocates it"},
 	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors", "--fds",

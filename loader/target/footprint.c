@@ -111,6 +111,21 @@ static bool is_traced_by_memleak(const char *status)
 	       proc_status_number(of_tracer, "PPid") == getpid();
 }
 
+/*
+ * The kernel may swap out anonymous memory and read it back: without swapped-out bytes, memory that
+ * is read back would look like growth, and growth that is swapped out would not be seen.
+ */
+void footprint_parse_memory(const char *status, struct footprint *ret)
+{
+	ret->parts[FOOTPRINT_ANONYMOUS] =
+		status_bytes(status, "RssAnon") + status_bytes(status, "VmSwap");
+	ret->parts[FOOTPRINT_SHARED] = status_bytes(status, "RssShmem");
+	ret->parts[FOOTPRINT_HUGE] = status_bytes(status, "HugetlbPages");
+	ret->parts[FOOTPRINT_VIRTUAL] = status_bytes(status, "VmSize");
+	ret->parts[FOOTPRINT_PAGE_TABLES] = status_bytes(status, "VmPTE");
+	ret->parts[FOOTPRINT_FILES] = status_bytes(status, "RssFile");
+}
+
 struct footprint footprint_read(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -126,12 +141,7 @@ struct footprint footprint_read(pid_t pid)
 	threads = proc_status_number(status, "Threads");
 	/* A zombie has no memory to report. */
 	footprint.is_known = threads > 0 && proc_status_field(status, "VmSize");
-	footprint.parts[FOOTPRINT_ANONYMOUS] = status_bytes(status, "RssAnon");
-	footprint.parts[FOOTPRINT_SHARED] = status_bytes(status, "RssShmem");
-	footprint.parts[FOOTPRINT_HUGE] = status_bytes(status, "HugetlbPages");
-	footprint.parts[FOOTPRINT_VIRTUAL] = status_bytes(status, "VmSize");
-	footprint.parts[FOOTPRINT_PAGE_TABLES] = status_bytes(status, "VmPTE");
-	footprint.parts[FOOTPRINT_FILES] = status_bytes(status, "RssFile");
+	footprint_parse_memory(status, &footprint);
 	footprint.parts[FOOTPRINT_THREADS] = threads > 0 ? (uint64_t)threads : 0;
 	if (footprint.is_known)
 		footprint.parts[FOOTPRINT_DESCRIPTORS] = count_descriptors(pid);

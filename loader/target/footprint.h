@@ -16,6 +16,9 @@
  */
 struct footprint footprint_read(pid_t pid);
 
+/* Sets the parts of the footprint that count memory, from the content of /proc/PID/status. */
+void footprint_parse_memory(const char *status, struct footprint *ret);
+
 /*
  * Counts the children of pid for which is_counted() returns true; counts zombies separately.
  * memleak and the program that started it, such as sudo, are not counted. Counts nothing if the

@@ -361,9 +361,10 @@ static void pending_growth(void **state)
 			     .pending_bytes = 3 << 20}};
 	cleanup_free char *text = verdict_of(&report, false);
 
-	assert_string_equal(strchr(text, ' ') + 1,
-			    "not known yet whether anonymous memory (RSS) leaks: it grew by "
-			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
+	assert_string_equal(
+		strchr(text, ' ') + 1,
+		"not known yet whether anonymous memory (RSS and swap) leaks: it grew by "
+		"3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
 }
 
 /*

@@ -75,6 +75,24 @@ static pid_t trace(pid_t target)
 	return -1;
 }
 
+/* Anonymous memory that the kernel swaps out is still memory of the process. */
+static void swapped_out(void **state)
+{
+	static const char status[] =
+		"Name:\tserver\nVmSize:\t    9000 kB\nRssAnon:\t    1000 kB\n"
+		"RssFile:\t     300 kB\nRssShmem:\t      20 kB\nVmPTE:\t      40 kB\n"
+		"VmSwap:\t    5000 kB\nHugetlbPages:\t    2048 kB\n";
+	struct footprint footprint = {0};
+
+	footprint_parse_memory(status, &footprint);
+	assert_int_equal(footprint.parts[FOOTPRINT_ANONYMOUS], 6000 << 10);
+	assert_int_equal(footprint.parts[FOOTPRINT_VIRTUAL], 9000 << 10);
+	assert_int_equal(footprint.parts[FOOTPRINT_FILES], 300 << 10);
+	assert_int_equal(footprint.parts[FOOTPRINT_SHARED], 20 << 10);
+	assert_int_equal(footprint.parts[FOOTPRINT_PAGE_TABLES], 40 << 10);
+	assert_int_equal(footprint.parts[FOOTPRINT_HUGE], 2 << 20);
+}
+
 static void stopped_by_a_signal(void **state)
 {
 	pid_t target = start_target();
@@ -241,6 +259,7 @@ static void silent_mount_in_dev_shm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(swapped_out),
 		cmocka_unit_test(stopped_by_a_signal),
 		cmocka_unit_test(stopped_by_memleak),
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
