@@ -216,6 +216,8 @@ void rss_write_kept(FILE *out, const struct rss *rss)
 
 static void write_advice(FILE *out, const struct rss *rss)
 {
+	bool has_many_arenas = rss->arenas > MANY_ARENAS;
+
 	if (!rss_is_mostly_kept(rss))
 		return;
 	rss_write_kept(out, rss);
@@ -223,10 +225,11 @@ static void write_advice(FILE *out, const struct rss *rss)
 	if (rss->parts[RSS_PYTHON] > rss_kept(rss))
 		fputs("python returns an arena of 1 MiB when all objects in it are freed", out);
 	else if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > rss_kept(rss) / 2)
-		fputs("malloc_trim(0) returns most of it", out);
+		fprintf(out, "malloc_trim(0) returns most of it%s",
+			has_many_arenas ? ", and with MALLOC_ARENA_MAX=2 glibc keeps less" : "");
 	else
 		fprintf(out, "%sanother allocator, such as jemalloc, keeps less",
-			rss->arenas > MANY_ARENAS ? "MALLOC_ARENA_MAX=2 or " : "");
+			has_many_arenas ? "MALLOC_ARENA_MAX=2 or " : "");
 	fputc('\n', out);
 }
 
