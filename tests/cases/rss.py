@@ -151,11 +151,12 @@ sys.stdin.read(1)
 
 
 @untraced
-def test_python(t):
+@each("3.11", "3.12", "3.13")
+def test_python(t, version):
     """Free memory in Python's pools is as much as Python says. It is the cause of a large RSS."""
     path = t.tmp / "script.py"
     path.write_text(AFTER_PEAK, encoding="ascii")
-    program = t.process([interpreter("3.11"), path], env={"PYTHONMALLOC": "pymalloc"})
+    program = t.process([interpreter(version), path], env={"PYTHONMALLOC": "pymalloc"})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     stats = program.err.text
     right = sum(int(re.search(rf"^{what} += +([0-9,]+)$", stats, re.M)[1].replace(",", ""))
