@@ -467,18 +467,38 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 		fputs("the process may still be starting\n", part->out);
 }
 
+/*
+ * Returns the free bytes in pools of Python if they are at least half of the pool's bytes; else 0.
+ * With several processes, it is not known which of them has the free memory.
+ */
+static uint64_t mostly_free(const struct report *report, const struct pool *pool)
+{
+	uint64_t bytes = report->latest_rss.parts[RSS_PYTHON];
+
+	if (!bytes || bytes < pool->sum.bytes / 2 || snapshot_living(report->snapshot) > 1 ||
+	    strcmp(pool->objects->runtime, "python") != 0)
+		return 0;
+	return bytes;
+}
+
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	const char *advice = advice_of(part->report, pool->objects, true);
+	uint64_t free_bytes = mostly_free(part->report, pool);
 
 	text_begin_line(part);
 	fprintf(part->out, "not known yet whether %s", pool->objects->words);
 	text_write_of_process(part, pool->sum.process);
 	fputs(" grow: they have taken memory in steps of ", part->out);
 	write_amount(part->out, (double)pool->step_bytes);
-	/* If there is a suspect, its line already has the advice. */
-	if (advice && !part->report->suspect_cnt)
+	if (free_bytes) {
+		fputs(", but ", part->out);
+		write_amount(part->out, (double)free_bytes);
+		fputs(" in python's pools is free", part->out);
+	} else if (advice && !part->report->suspect_cnt) {
+		/* If there is a suspect, its line already has the advice. */
 		fprintf(part->out, "; %s", advice);
+	}
 	fputc('\n', part->out);
 }
 

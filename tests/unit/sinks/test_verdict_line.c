@@ -912,6 +912,34 @@ static void part_of_pool(void **state)
 }
 
 /*
+ * If most memory in the pools of Python is free, the line about their steps says so, instead of how
+ * to see which objects grow.
+ */
+static void pool_is_mostly_free(void **state)
+{
+	static const struct runtime_objects objects = {
+		.runtime = "python", .words = "python objects", .advice = "to see which: ask"};
+	static const struct pool pool = {
+		.sum.bytes = 10 * MIB, .objects = &objects, .step_bytes = 1 << 20};
+	static const struct process process = {.pid = 7};
+	struct process_tally tallies[] = {{.process = &process, .footprint.is_known = true},
+					  {.process = &process, .footprint.is_known = true}};
+	struct snapshot snap = {.tallies = tallies, .tally_cnt = 1};
+	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2, .unclear = &pool};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		report.latest_rss.parts[RSS_PYTHON] = i == 1 ? 4 * MIB : 5 * MIB;
+		snap.tally_cnt = i == 2 ? 2 : 1;
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, i ? "in steps of 1.0 MiB; to see which: ask\n"
+					       : "in steps of 1.0 MiB, but 5.0 MiB in python's "
+						 "pools is free\n"));
+	}
+}
+
+/*
  * If not all growth can be judged, the report recommends a longer run, unless a note recommends an
  * option. The report also has the advice of the language runtime.
  */
@@ -1056,6 +1084,7 @@ int main(void)
 		cmocka_unit_test(lineless_advice),
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
+		cmocka_unit_test(pool_is_mostly_free),
 		cmocka_unit_test(next_step),
 		cmocka_unit_test(no_longer_run),
 		cmocka_unit_test(objects_of_process),
