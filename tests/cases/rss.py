@@ -142,22 +142,31 @@ def test_huge_pages(t):
 # Frees most objects of a peak. The objects that remain keep all of Python's arenas.
 AFTER_PEAK = """
 import sys
+print("ready", flush=True)
+sys.stdin.read(1)
 objects = [float(i) for i in range(3000000)]
 objects = objects[::1000]
 sys._debugmallocstats()
-print("ready", flush=True)
+print("done", flush=True)
 sys.stdin.read(1)
 """
+
+
+def start_python(t, version):
+    path = t.tmp / "script.py"
+    path.write_text(AFTER_PEAK, encoding="ascii")
+    program = t.process([interpreter(version), path], env={"PYTHONMALLOC": "pymalloc"})
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    return program
 
 
 @untraced
 @each("3.11", "3.12", "3.13")
 def test_python(t, version):
     """Free memory in Python's pools is as much as Python says. It is the cause of a large RSS."""
-    path = t.tmp / "script.py"
-    path.write_text(AFTER_PEAK, encoding="ascii")
-    program = t.process([interpreter(version), path], env={"PYTHONMALLOC": "pymalloc"})
-    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    program = start_python(t, version)
+    program.send()
+    program.wait_for("done", lambda: b"done" in program.out.data)
     stats = program.err.text
     right = sum(int(re.search(rf"^{what} += +([0-9,]+)$", stats, re.M)[1].replace(",", ""))
                 for what in ("# bytes in available blocks", r"\d+ unused pools \* 16384 bytes"))
@@ -168,6 +177,21 @@ def test_python(t, version):
     text = run(t, "-p", str(program.pid))
     if not re.search(r" [=+] \d+\.\d MiB kept by python .*\npython keeps .* not a leak", text):
         raise Failure(text)
+
+
+@slow
+@timeout(180)
+def test_python_peak(t):
+    """After a peak, the verdict says that Python keeps the memory, although its arenas have grown."""
+    program = start_python(t, "3.11")
+    path = t.tmp / "recording"
+    memleak = t.memleak("--record", path, "-p", str(program.pid), "1").ready()
+    memleak.wait_for("the first line", lambda: "RSS " in memleak.out.text)
+    program.send()
+    verdict = r"^= nothing seems to leak: python keeps \d\S* MiB that the program has freed; "
+    memleak.wait_for(verdict, lambda: re.search(verdict, memleak.out.text, re.M), 2 * PATIENCE)
+    memleak.stop()
+    wanted("verdict", last_report(t, path)["verdict"], "keeps")
 
 
 @untraced
