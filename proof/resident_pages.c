@@ -5,9 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define ENTRY_FILE (1ULL << 61)
-#define ENTRY_PRESENT (1ULL << 63)
-#define ENTRY_FRAME ((1ULL << 55) - 1)
+#include "proof/pagemap.h"
 
 static bool read_entries(struct resident_pages *pages, uint64_t page)
 {
@@ -26,10 +24,10 @@ enum residence resident_page(struct resident_pages *pages, uint64_t addr)
 	if (page - pages->first >= pages->cnt && !read_entries(pages, page))
 		return PAGE_ABSENT;
 	entry = pages->entries[page - pages->first];
-	if (!(entry & ENTRY_PRESENT))
+	if (!(entry & PAGEMAP_PRESENT))
 		return PAGE_ABSENT;
-	if (entry & ENTRY_FILE)
+	if (entry & PAGEMAP_FILE)
 		return PAGE_OF_FILE;
-	return pages->zero_frame && (entry & ENTRY_FRAME) == pages->zero_frame ? PAGE_ABSENT
-									       : PAGE_OWN;
+	return pages->zero_frame && (entry & PAGEMAP_FRAME) == pages->zero_frame ? PAGE_ABSENT
+										 : PAGE_OWN;
 }

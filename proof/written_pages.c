@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/mapped_file.h"
 #include "base/regular_file.h"
+#include "proof/pagemap.h"
 
 /* ABI of PAGEMAP_SCAN, as in linux/fs.h since 6.7. */
 struct scan_region {
@@ -49,11 +50,7 @@ struct scan {
 /* Number of bytes of address space to scan between two checks of the deadline. */
 #define SCAN_BYTES (1ULL << 40)
 
-/* Bits of a pagemap entry. */
-#define ENTRY_FILE (1ULL << 61) /* file page, or shared memory */
-#define ENTRY_SWAPPED (1ULL << 62)
-#define ENTRY_PRESENT (1ULL << 63)
-#define ENTRY_FRAME ((1ULL << 55) - 1)
+/* Maximum number of pagemap entries to read at a time. */
 #define ENTRIES 8192
 
 bool written_pages_scans(int pagemap_fd)
@@ -147,17 +144,17 @@ uint64_t written_pages_zero_frame(void)
 		    sizeof(entry))
 		entry = 0;
 	munmap((void *)at, page_size);
-	return entry & ENTRY_PRESENT ? entry & ENTRY_FRAME : 0;
+	return entry & PAGEMAP_PRESENT ? entry & PAGEMAP_FRAME : 0;
 }
 
 /*
  * True for the pagemap entry of the zero page. Entries of huge zero pages need no check: they have
- * the flag ENTRY_FILE, so they are skipped in private memory anyway.
+ * the flag PAGEMAP_FILE, so they are skipped in private memory anyway.
  */
 static bool is_zero(const struct written_pages *pages, uint64_t entry)
 {
-	return entry & ENTRY_PRESENT && pages->zero_frame &&
-	       (entry & ENTRY_FRAME) == pages->zero_frame;
+	return entry & PAGEMAP_PRESENT && pages->zero_frame &&
+	       (entry & PAGEMAP_FRAME) == pages->zero_frame;
 }
 
 static int take_entries(const struct written_pages *pages, const uint64_t *entries, size_t cnt,
@@ -168,7 +165,7 @@ static int take_entries(const struct written_pages *pages, const uint64_t *entri
 	for (size_t i = 0; !err && i < cnt; i++) {
 		uint64_t at = start + i * pages->page_size;
 
-		if (entries[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) && !(entries[i] & without) &&
+		if (entries[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED) && !(entries[i] & without) &&
 		    !is_zero(pages, entries[i]))
 			err = add_to_run(pages, run, at, at + pages->page_size);
 	}
@@ -210,7 +207,7 @@ static int visit_tables(const struct written_pages *pages, uint64_t start, uint6
 {
 	if (pages->scans)
 		return scan_pages(pages, start, end, SCAN_ZERO | (with_files ? 0 : SCAN_FILE));
-	return read_entries(pages, start, end, with_files ? 0 : ENTRY_FILE);
+	return read_entries(pages, start, end, with_files ? 0 : PAGEMAP_FILE);
 }
 
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end)
