@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Calls functions that may block for as long as a file system does not answer. A process that waits
- * for it in munmap() keeps its memory map locked: a thread that reads /proc/PID/maps or
- * /proc/PID/cmdline, or opens a file in /proc/PID/map_files, blocks until it gets SIGKILL. So does
- * a thread that opens /proc/PID/mem or calls kcmp() while the process waits in exec.
+ * for it in munmap() keeps its memory map locked: a thread that reads /proc/PID/maps,
+ * /proc/PID/pagemap or /proc/PID/cmdline, or opens a file in /proc/PID/map_files, blocks until it
+ * gets SIGKILL. So does a thread that opens /proc/PID/mem or calls kcmp() while the process waits
+ * in exec.
  *
  * A call that blocks is given up after 2 s. After three such calls, calls are given up after 0.1 s;
  * every 20 s, one more call may take 2 s. While a call for a process blocks, further calls for this

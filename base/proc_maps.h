@@ -29,6 +29,11 @@ struct mapping {
 	 */
 	bool deleted;
 	/*
+	 * True if the server of the file may not answer, so that pages which are not in memory must
+	 * not be read. False if unknown, as for mappings read from /proc.
+	 */
+	bool is_served;
+	/*
 	 * Unescaped path as the process sees it, or "[heap]", "[anon:x]" etc.; "" if there is none.
 	 */
 	const char *path;

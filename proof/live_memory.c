@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads with process_vm_readv(). If this fails, reads from /proc/PID/mem. */
+/* Finds the process that has the memory of each mapping: the process itself, or its copy. */
 #include "proof/live_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -14,6 +13,7 @@
 #include "base/prefix.h"
 #include "base/proc.h"
 #include "proof/arch.h"
+#include "proof/live_pages.h"
 #include "proof/written_pages.h"
 
 bool live_memory_may_read(const struct mapping *mapping)
@@ -38,62 +38,38 @@ static bool is_of(const struct live_memory *original, const struct mapping *mapp
 	return own && own->path == mapping->path;
 }
 
-/*
- * Returns the process from whose memory addr is to be read, NULL if addr may not be read. *end: end
- * of the mapping with addr.
- */
-static const struct live_memory *owner_of(const struct live_memory *live, uint64_t addr,
-					  uint64_t *end)
+/* Returns the pages of the process that has the memory of a mapping. */
+static struct live_pages pages_of(const struct live_memory *live, const struct mapping *mapping)
 {
-	const struct mapping *mapping = proc_maps_find(&live->memory.maps, addr);
+	bool of_original = live->original && is_of(live->original, mapping);
+	const struct live_memory *owner = of_original ? live->original : live;
 
-	if (!mapping || !live_memory_may_read(mapping))
-		return NULL;
-	*end = mapping->end;
-	return live->original && is_of(live->original, mapping) ? live->original : live;
-}
-
-/*
- * Reads within one mapping. If process_vm_readv() fails, as for a mapping without read permission,
- * reads one page at a time from /proc/PID/mem, because some of the pages may be guard pages.
- */
-static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
-{
-	uint64_t page_size = live->memory.page_size;
-	size_t done = 0;
-
-	while (done < len) {
-		struct iovec to = {buf + done, len - done};
-		struct iovec from = {(void *)(uintptr_t)(addr + done), len - done};
-		size_t in_page = page_size - (addr + done) % page_size;
-		ssize_t got = process_vm_readv(live->pid, &to, 1, &from, 1, 0);
-
-		if (got < 0 && errno == ESRCH)
-			return -ESRCH;
-		if (got <= 0)
-			got = pread(live->mem_fd, buf + done,
-				    in_page < len - done ? in_page : len - done,
-				    (off_t)(addr + done));
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
+	return (struct live_pages){
+		.pid = owner->pid,
+		.mem_fd = owner->mem_fd,
+		.pagemap_fd = owner->pagemap_fd,
+		.page_size = live->memory.page_size,
+		.is_copy = owner->original,
+	};
 }
 
 static ssize_t read_live(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
-	const struct live_memory *live = (const struct live_memory *)memory, *owner;
+	const struct live_memory *live = (const struct live_memory *)memory;
 	size_t done = 0;
-	uint64_t end;
 
-	while (done < len && (owner = owner_of(live, addr + done, &end))) {
+	while (done < len) {
+		const struct mapping *mapping = proc_maps_find(&memory->maps, addr + done);
+		struct live_pages pages;
 		size_t wanted = len - done;
 		ssize_t got;
 
-		if (wanted > end - addr - done)
-			wanted = end - addr - done;
-		got = read_mapped(owner, addr + done, (char *)buf + done, wanted);
+		if (!mapping || !live_memory_may_read(mapping))
+			break;
+		if (wanted > mapping->end - addr - done)
+			wanted = mapping->end - addr - done;
+		pages = pages_of(live, mapping);
+		got = live_pages_read(&pages, mapping, addr + done, (char *)buf + done, wanted);
 		if (got < 0)
 			return got;
 		done += (size_t)got;
@@ -115,6 +91,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 	struct written_pages pages = {
 		.pid = of_original ? live->original->pid : live->pid,
 		.pagemap_fd = of_original ? live->original->pagemap_fd : live->pagemap_fd,
+		.is_copy = live->original && !of_original,
 		.page_size = memory->page_size,
 		.deadline_ns = live->deadline_ns,
 		.scans = live->scans,
@@ -145,35 +122,45 @@ static void close_live(struct memory *memory)
 	live->original = NULL;
 }
 
-static bool is_served(pid_t pid, const struct mapping *mapping)
+/*
+ * Returns 0 if the file of a mapping may be read, -EREMOTE if its server may not answer, or -EAGAIN
+ * if a server does not answer now.
+ */
+static int check_server(pid_t pid, const struct mapping *mapping)
 {
 	int fd = written_pages_open_file(pid, mapping);
 
 	if (fd >= 0)
 		close(fd);
-	return fd == -EREMOTE || fd == -EAGAIN;
+	return fd == -EREMOTE || fd == -EAGAIN ? fd : 0;
 }
 
 /*
- * Removes the mappings of files whose server may not answer: if a page is not in memory, reading it
- * would ask the server. Checks only the first of adjacent mappings of one device.
+ * Marks the private mappings of files whose server may not answer, and removes shared mappings of
+ * such files. Checks only the first of adjacent mappings of one device, unless it is served.
+ * Returns 0, or -EAGAIN if a writable shared mapping cannot be checked now: without its pointers,
+ * blocks would seem lost.
  */
-static void drop_served(const struct live_memory *live, struct proc_maps *maps)
+static int mark_served(const struct live_memory *live, struct proc_maps *maps)
 {
 	dev_t safe = live->kernel_dev;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < maps->cnt; i++) {
-		const struct mapping *mapping = &maps->mappings[i];
+		struct mapping mapping = maps->mappings[i];
+		bool is_known = !mapping.file.ino || mapping.file.dev == safe;
+		int err = is_known ? 0 : check_server(live->pid, &mapping);
 
-		if (mapping->file.ino && mapping->file.dev != safe) {
-			if (is_served(live->pid, mapping))
-				continue;
-			safe = mapping->file.dev;
-		}
-		maps->mappings[kept++] = *mapping;
+		if (err == -EAGAIN && mapping.shared && mapping.writable)
+			return err;
+		if (!err && mapping.file.ino)
+			safe = mapping.file.dev;
+		mapping.is_served = err != 0;
+		if (!err || !mapping.shared)
+			maps->mappings[kept++] = mapping;
 	}
 	maps->cnt = kept;
+	return 0;
 }
 
 static const struct memory_ops ops = {
@@ -206,14 +193,15 @@ int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret)
 
 	if (!err && !live.memory.maps.cnt)
 		err = -ESRCH;
+	live.kernel_dev = written_pages_kernel_dev();
+	if (!err)
+		err = mark_served(&live, &live.memory.maps);
 	if (err) {
 		live_memory_deinit(&live);
 		return err;
 	}
 	live.scans = written_pages_scans(live.pagemap_fd);
 	live.zero_frame = written_pages_zero_frame();
-	live.kernel_dev = written_pages_kernel_dev();
-	drop_served(&live, &live.memory.maps);
 	*ret = live;
 	return 0;
 }
@@ -255,18 +243,19 @@ static int stop_at_first(void *arg, uint64_t start, uint64_t end)
 	return 1;
 }
 
-static bool has_pages(const struct live_memory *live, const struct mapping *mapping)
+/* Returns 1 if the process has written to a page of the mapping, 0 if not, or a negative errno. */
+static int find_page(const struct live_memory *live, const struct mapping *mapping)
 {
 	return visit_written(&live->memory, mapping, mapping->start, mapping->end, stop_at_first,
-			     NULL) == 1;
+			     NULL);
 }
 
 /*
  * Replaces each mapping that the kernel has wiped in the copy (MADV_WIPEONFORK) with that of the
  * original process. A private mapping was wiped if it has pages in the original process, but none
- * in the copy.
+ * in the copy. Returns 0, or -EAGAIN if the original process keeps its memory map locked.
  */
-static void take_wiped(struct live_memory *live)
+static int take_wiped(struct live_memory *live)
 {
 	struct proc_maps *maps = &live->memory.maps;
 
@@ -274,13 +263,18 @@ static void take_wiped(struct live_memory *live)
 		struct mapping *mapping = &maps->mappings[i];
 		const struct mapping *own =
 			proc_maps_find(&live->original->memory.maps, mapping->start);
+		int found;
 
 		if (!own || own->path == mapping->path || mapping->shared || mapping->file.ino ||
 		    own->shared || own->file.ino || own->end != mapping->end)
 			continue;
-		if (!has_pages(live, mapping) && has_pages(live->original, own))
+		found = find_page(live, mapping) == 1 ? 0 : find_page(live->original, own);
+		if (found == -EAGAIN)
+			return found;
+		if (found == 1)
 			*mapping = *own;
 	}
+	return 0;
 }
 
 int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct live_memory *ret)
@@ -299,11 +293,12 @@ int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct li
 	}
 	live.original = original;
 	err = add_missing(&live.memory.maps, &original->memory.maps);
+	if (!err)
+		err = take_wiped(&live);
 	if (err) {
 		live_memory_deinit(&live);
 		return err;
 	}
-	take_wiped(&live);
 	*ret = live;
 	return 0;
 }

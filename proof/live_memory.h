@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the memory of a live process while this memory cannot change: the process is stopped or
- * asleep, or is a copy of another process. Reads memory on demand. Never reads mappings of devices,
- * or of files that regular_file.h refuses.
+ * asleep, or is a copy of another process. Reads memory on demand. Never reads mappings of devices.
+ * Of files that regular_file.h refuses, reads only pages that the process has copied by writing.
  */
 #ifndef PROOF_LIVE_MEMORY_H
 #define PROOF_LIVE_MEMORY_H

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/mapped_file.h"
 #include "base/regular_file.h"
 #include "proof/pagemap.h"
@@ -47,8 +48,8 @@ struct scan {
 #define SCAN_ZERO (1 << 5)
 #define SCAN_REGIONS 512
 
-/* Number of bytes of address space to scan between two checks of the deadline. */
-#define SCAN_BYTES (1ULL << 40)
+/* Number of bytes of address space to scan in one call, which must end well within its limit. */
+#define SCAN_BYTES (1ULL << 34)
 
 /* Maximum number of pagemap entries to read at a time. */
 #define ENTRIES 8192
@@ -93,36 +94,63 @@ static int add_to_run(const struct written_pages *pages, struct page_run *run, u
 	return err;
 }
 
+/* Data of a limited call. */
+struct scan_request {
+	struct scan scan;
+	struct scan_region regions[SCAN_REGIONS];
+};
+
+static int run_scan(int pagemap_fd, void *data)
+{
+	struct scan_request *request = data;
+	int cnt;
+
+	request->scan.regions = (uintptr_t)request->regions;
+	cnt = ioctl(pagemap_fd, SCAN, &request->scan);
+	return cnt < 0 ? -errno : cnt;
+}
+
+/* Calls function->run(). Makes a limited call, unless the process never locks its memory map. */
+static int call(const struct written_pages *pages, const struct limited_function *function,
+		void *data)
+{
+	return pages->is_copy ? function->run(pages->pagemap_fd, data)
+			      : limited_call(pages->pid, pages->pagemap_fd, function, data);
+}
+
 static int scan_pages(const struct written_pages *pages, uint64_t start, uint64_t end,
 		      uint64_t without)
 {
-	struct scan_region regions[SCAN_REGIONS];
+	static const struct limited_function function = {.run = run_scan,
+							 .size = sizeof(struct scan_request)};
+	struct scan_request request;
 	struct page_run run = {0};
 	int err = 0;
 
 	while (!err && start < end) {
-		struct scan scan = {
-			.size = sizeof(scan),
+		int cnt;
+
+		request.scan = (struct scan){
+			.size = sizeof(request.scan),
 			.start = start,
 			.end = end - start > SCAN_BYTES ? start + SCAN_BYTES : end,
-			.regions = (uintptr_t)regions,
 			.region_cnt = SCAN_REGIONS,
 			.category_inverted = without,
 			.category_mask = without,
 			.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
 			.return_mask = SCAN_PRESENT,
 		};
-		int cnt = ioctl(pages->pagemap_fd, SCAN, &scan);
-
-		if (cnt < 0 && errno == EINTR)
+		cnt = call(pages, &function, &request);
+		if (cnt == -EINTR)
 			continue;
 		if (cnt < 0)
-			return -errno;
+			return cnt;
 		for (int i = 0; !err && i < cnt; i++)
-			err = add_to_run(pages, &run, regions[i].start, regions[i].end);
-		if (scan.walk_end <= start)
+			err = add_to_run(pages, &run, request.regions[i].start,
+					 request.regions[i].end);
+		if (request.scan.walk_end <= start)
 			break;
-		start = scan.walk_end;
+		start = request.scan.walk_end;
 		if (!err && is_late(pages))
 			err = -ETIMEDOUT;
 	}
@@ -172,30 +200,46 @@ static int take_entries(const struct written_pages *pages, const uint64_t *entri
 	return err;
 }
 
+/* Data of a limited call. */
+struct entries_request {
+	uint64_t page; /* page number of the first entry */
+	size_t cnt;
+	uint64_t entries[ENTRIES];
+};
+
+static int run_read(int pagemap_fd, void *data)
+{
+	struct entries_request *request = data;
+	ssize_t got = pread(pagemap_fd, request->entries, request->cnt * sizeof(*request->entries),
+			    (off_t)(request->page * sizeof(*request->entries)));
+
+	return got < 0 ? -errno : (int)((size_t)got / sizeof(*request->entries));
+}
+
 static int read_entries(const struct written_pages *pages, uint64_t start, uint64_t end,
 			uint64_t without)
 {
-	cleanup_free uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
+	static const struct limited_function function = {.run = run_read,
+							 .size = sizeof(struct entries_request)};
+	cleanup_free struct entries_request *request = calloc(1, sizeof(*request));
 	struct page_run run = {0};
-	int err = entries ? 0 : -ENOMEM;
+	int err = request ? 0 : -ENOMEM;
 
 	while (!err && start < end) {
-		size_t wanted = (end - start) / pages->page_size;
-		ssize_t got;
+		uint64_t wanted = (end - start) / pages->page_size;
+		int cnt;
 
-		if (wanted > ENTRIES)
-			wanted = ENTRIES;
-		got = pread(pages->pagemap_fd, entries, wanted * sizeof(*entries),
-			    (off_t)(start / pages->page_size * sizeof(*entries)));
-		if (got < 0 && errno == EINTR)
+		request->page = start / pages->page_size;
+		request->cnt = wanted < ENTRIES ? wanted : ENTRIES;
+		cnt = call(pages, &function, request);
+		if (cnt == -EINTR)
 			continue;
-		if (got < 0)
-			return -errno;
-		if (got < (ssize_t)sizeof(*entries))
+		if (cnt < 0)
+			return cnt;
+		if (!cnt)
 			break;
-		err = take_entries(pages, entries, (size_t)got / sizeof(*entries), start, without,
-				   &run);
-		start += (size_t)got / sizeof(*entries) * pages->page_size;
+		err = take_entries(pages, request->entries, (size_t)cnt, start, without, &run);
+		start += (uint64_t)cnt * pages->page_size;
 		if (!err && is_late(pages))
 			err = -ETIMEDOUT;
 	}

@@ -14,6 +14,8 @@
 struct written_pages {
 	pid_t pid;
 	int pagemap_fd; /* descriptor of /proc/PID/pagemap */
+	/* true if the process never runs, so it cannot keep its memory map locked */
+	bool is_copy;
 	uint64_t page_size;
 	uint64_t deadline_ns; /* time after which visits return -ETIMEDOUT */
 	bool scans;

@@ -3,6 +3,8 @@
 #include "proof/live_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,12 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/limited_call.h"
 #include "base/regular_file.h"
 #include "tests/unit/lib/process.h"
 #include "tests/unit/lib/rights.h"
@@ -36,6 +41,8 @@ struct child {
 	char *of_file; /* private mapping of a file; page 1 is written to */
 	char *seen;    /* each page was read, and page 2 was written to */
 	char *large;   /* one page was read: the kernel has mapped its page of zeros there */
+	/* page 0 is written to; accesses to pages that were never used fail (userfaultfd) */
+	char *handled;
 };
 
 static char *map(size_t bytes, int flags, int fd)
@@ -53,6 +60,8 @@ static void make_mappings(struct child *child)
 	child->sparse = map(PAGES * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	child->seen = map(PAGES * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	child->large = map(LARGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	child->handled = map(2 * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	madvise(child->handled, 2 * child->page, MADV_NOHUGEPAGE);
 	madvise(child->seen, PAGES * child->page, MADV_NOHUGEPAGE);
 	madvise(child->large, LARGE_BYTES, MADV_HUGEPAGE);
 	child->closed = map(3 * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -66,6 +75,21 @@ static void make_mappings(struct child *child)
 	fclose(file);
 }
 
+/* If the kernel permits it, makes accesses to unused pages of child->handled fail. */
+static void handle_faults(const struct child *child)
+{
+	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_SIGBUS};
+	struct uffdio_register range = {
+		.range = {(uintptr_t)child->handled, 2 * child->page},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	child->handled[0] = 'u';
+	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range)))
+		_exit(1);
+}
+
 static void run_child(const struct child *child, int ready)
 {
 	size_t page = child->page;
@@ -77,6 +101,7 @@ static void run_child(const struct child *child, int ready)
 	child->sparse[3 * page] = 'a';
 	child->sparse[4 * page] = 'b';
 	child->sparse[9 * page + 5] = 'c';
+	handle_faults(child);
 	memset(child->closed, 'x', 3 * page);
 	mprotect(child->closed, page, PROT_NONE);
 	munmap(child->closed + 2 * page, page);
@@ -118,6 +143,7 @@ static int tear_down(void **state)
 	munmap(child->sparse, PAGES * child->page);
 	munmap(child->seen, PAGES * child->page);
 	munmap(child->large, LARGE_BYTES);
+	munmap(child->handled, 2 * child->page);
 	munmap(child->closed, 3 * child->page);
 	munmap(child->shared, PAGES * child->page);
 	munmap(child->huge, HUGE_BYTES);
@@ -303,11 +329,12 @@ static bool is_any(int path_fd)
 	return true;
 }
 
-/* Memory of a file whose server may not answer is not read. */
-static void refused_files_are_not_read(void **state)
+/* If the server of a file may not answer, only pages that the process has copied are read. */
+static void refused_files_are_read_where_copied(void **state)
 {
 	const struct child *child = *state;
 	struct child other = *child;
+	struct visits visits;
 	char byte;
 
 	if (geteuid())
@@ -317,8 +344,63 @@ static void refused_files_are_not_read(void **state)
 	regular_file_refuse(NULL);
 	assert_int_equal(read_at(child, child->of_file, &byte, 1), 1);
 	assert_int_equal(read_at(&other, child->of_file, &byte, 1), 0);
+	assert_int_equal(read_at(&other, child->of_file + child->page, &byte, 1), 1);
+	assert_int_equal(byte, 'f');
+	assert_string_equal(visits_of(&other, child->of_file, &visits), "1-2 ");
 	assert_int_equal(read_at(&other, child->sparse, &byte, 1), 1);
 	live_memory_deinit(&other.live);
+}
+
+/* A handler of userfaultfd(2), which may never answer, is not asked for pages. */
+static void unused_pages_are_not_asked_for(void **state)
+{
+	const struct child *child = *state;
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	char *buf;
+
+	if (fd < 0) {
+		print_message("skipped: no permission to use userfaultfd\n");
+		skip();
+	}
+	close(fd);
+	buf = malloc(2 * child->page);
+	memset(buf, 'x', 2 * child->page);
+	assert_int_equal(read_at(child, child->handled, buf, 2 * child->page), 2 * child->page);
+	assert_int_equal(buf[0], 'u');
+	assert_int_equal(buf[child->page], 0);
+	assert_int_equal(buf[2 * child->page - 1], 0);
+	free(buf);
+}
+
+static int block(int fd, void *data)
+{
+	return (int)read(fd, data, 1);
+}
+
+/* While a file's server does not answer, only memory that needs no server is read. */
+static void file_pages_are_read_in_limited_calls(void **state)
+{
+	static const struct limited_function function = {.run = block, .size = 1};
+	const struct child *child = *state;
+	const struct memory *memory = &child->live.memory;
+	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->sparse);
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	limited_calls_begin();
+	assert_int_equal(limited_call(child->pid, fds[0], &function, &byte), -EAGAIN);
+	assert_int_equal(read_at(child, child->of_file, &byte, 1), 0);
+	assert_int_equal(read_at(child, child->of_file + child->page, &byte, 1), 1);
+	assert_int_equal(byte, 'f');
+	assert_int_equal(read_at(child, child->sparse, &byte, 1), 1);
+	assert_int_equal(memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
+						    note, &(struct visits){.page = 1}),
+			 -EAGAIN);
+	close(fds[1]);
+	while (!read_at(child, child->of_file, &byte, 1))
+		usleep(1000);
+	close(fds[0]);
 }
 
 static void a_process_that_has_ended_has_no_memory(void **state)
@@ -350,8 +432,11 @@ int main(void)
 		 * tests.
 		 */
 		cmocka_unit_test(memory_is_read),
-		cmocka_unit_test(refused_files_are_not_read),
+		cmocka_unit_test(refused_files_are_read_where_copied),
+		cmocka_unit_test(unused_pages_are_not_asked_for),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
+		/* Limited calls cannot be ended again. */
+		cmocka_unit_test(file_pages_are_read_in_limited_calls),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
