@@ -380,17 +380,15 @@ static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t byt
 }
 
 /*
- * True if the process's memory can still be read. Without this check, a process that ended during
- * the count would seem to have no memory.
+ * True if the process still has its memory. Without this check, a process that ended during the
+ * count would seem to have no memory. Reads page 0, which is usually unmapped: no page has to be
+ * loaded. The read fails if the process has memory, and returns 0 otherwise.
  */
 static bool is_alive(const struct count *count)
 {
 	char byte;
 
-	for_each_mapping (mapping, &count->smaps->maps)
-		if (resident_memory_has(mapping))
-			return pread(count->resident.mem_fd, &byte, 1, (off_t)mapping->start) == 1;
-	return count->smaps->maps.cnt > 0;
+	return pread(count->resident.mem_fd, &byte, 1, 0) != 0;
 }
 
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
