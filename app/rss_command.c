@@ -6,6 +6,7 @@
 #include "app/commands.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "proof/rss_reader.h"
@@ -37,8 +38,10 @@ static const char *reason(int err)
 	case -EACCES:
 	case -EPERM:
 		return "permission denied: run memleak as root";
+	case -EAGAIN:
+		return "it is in exec, or keeps its memory map locked: try again later";
 	case -ETIMEDOUT:
-		return "its heap takes more than a minute to read";
+		return "reading it takes more than a minute";
 	case -EINTR:
 		return "memleak was asked to end";
 	default:
@@ -72,6 +75,7 @@ int rss_command(const struct options *opts)
 {
 	int code = 0;
 
+	limited_calls_begin();
 	for (size_t i = 0; i < opts->pid_cnt; i++)
 		if (show(opts, opts->pids[i]))
 			code = EXIT_CANNOT;
