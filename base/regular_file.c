@@ -286,3 +286,21 @@ int folder_open(int root_fd, const char *path, enum links links)
 
 	return call(0, root_fd >= 0 ? root_fd : AT_FDCWD, path, &request);
 }
+
+static int run_statfs(int fd, void *data)
+{
+	return fstatfs(fd, data) ? -errno : 0;
+}
+
+bool file_is_on(int fd, unsigned int type)
+{
+	static const struct limited_function function = {.run = run_statfs,
+							 .size = sizeof(struct statfs)};
+	struct statfs fs = {0};
+	struct stat st;
+
+	/* A server that does not answer holds up calls for its files only. */
+	return !file_stat(fd, &st) &&
+	       !limited_call(-(pid_t)(st.st_dev % INT_MAX) - 1, fd, &function, &fs) &&
+	       (unsigned int)fs.f_type == type;
+}

@@ -70,4 +70,10 @@ int folder_open(int root_fd, const char *path, enum links links);
 int file_stat(int fd, struct stat *ret);
 int file_stat_at(int dir_fd, const char *name, struct stat *ret);
 
+/*
+ * True if an open file is on a file system of this type (linux/magic.h). False also if its server
+ * does not answer.
+ */
+bool file_is_on(int fd, unsigned int type);
+
 #endif

@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mapped_file.h"
@@ -29,13 +28,6 @@
 
 /* Number of bits in the minor number of a device, in the kernel's format. */
 #define KERNEL_MINOR_BITS 20
-
-static bool is_on_overlay(int fd)
-{
-	struct statfs fs;
-
-	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
-}
 
 /*
  * Returns the BPF program, and loads it at the first call. Returns NULL if the kernel cannot run
@@ -93,7 +85,7 @@ int backing_inode(int fd, struct file_id *ret)
 	if (err)
 		return err;
 	*ret = file_id_of(&st);
-	if (!is_on_overlay(fd))
+	if (!file_is_on(fd, OVERLAYFS_SUPER_MAGIC))
 		return 0;
 	/* Use MAP_SHARED because the kernel inserts no probes into shared mappings. */
 	at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
