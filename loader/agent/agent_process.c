@@ -424,9 +424,13 @@ static int add_block(void *arg, const struct account_block *found)
 	};
 	const struct owned_stack owned = {at->process->info.image, found->stack, MEMLEAK_KIND_HEAP};
 	const struct site_entry *site;
+	int skips;
 
 	if (!has_size(opts, found->size) || birth_ns < at->since_ns)
 		return 0;
+	skips = block_walk_skips(at->walk);
+	if (skips)
+		return skips < 0 ? skips : 0;
 	site = site_of(at, owned);
 	return site ? block_walk_add(at->walk, &at->owner, site->id, &block, birth_ns) : -ENOMEM;
 }
@@ -515,10 +519,14 @@ int agent_process__inherit(struct agent_process *process, const struct ancestry 
 	const struct owned_stack owned = {inherited->image, agent_stack(inherited->site),
 					  MEMLEAK_KIND_HEAP};
 	const struct site_entry *site;
+	int skips;
 
 	if (!has_size(walk->walker->opts, inherited->size) ||
 	    !block_walk_takes(walk, &at.owner, inherited->birth_ns))
 		return 0;
+	skips = block_walk_skips(walk);
+	if (skips)
+		return skips < 0 ? skips : 0;
 	site = site_of(&at, owned);
 	return site ? inherit(&at, site, &block, inherited->birth_ns) : -ENOMEM;
 }

@@ -171,7 +171,10 @@ static int add_block(void *arg, const struct account_block *found)
 		.birth_ns = found->birth_ns,
 		.freed_ns = NEVER_NS,
 	};
+	int skips = block_walk_skips(at->walk);
 
+	if (skips)
+		return skips < 0 ? skips : 0;
 	return inheritance_add(&at->lineage->inheritance, &block);
 }
 

@@ -463,6 +463,7 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 	if (!err && source->opts->follow)
 		err = lineage_walk(&source->lineage, &source->processes, &ancestry, &walk);
 	snap.walk_ns = clock_ns(CLOCK_MONOTONIC) - snap.t0_ns;
+	snap.lost[LOSS_UNREAD] = walk.unread;
 	if (!err)
 		err = block_walk_fill(&walk, &snap);
 	if (!err)
@@ -519,8 +520,10 @@ static int agent_source__read(struct source *base, const struct read_request *re
 		return agent_counts_read(&source->counts, &source->processes,
 					 source->walker.start_ns, ret);
 	source->walker.heaps_before_ns = request->heaps_before_ns;
+	source->walker.read_until_ns = request->read_until_ns;
 	err = read_all(source, with_peak ? &source->peak.copies.kept : NULL, ret);
 	source->walker.heaps_before_ns = 0;
+	source->walker.read_until_ns = UINT64_MAX;
 	return err;
 }
 
@@ -824,6 +827,7 @@ int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
 		.opts = opts,
 		.space = SPACE_USER,
 		.sampling = block_walk_sampling(opts),
+		.read_until_ns = UINT64_MAX,
 		.owner = find_owner,
 		.arg = source,
 	};

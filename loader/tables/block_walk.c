@@ -11,8 +11,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/proc.h"
+#include "base/signals.h"
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
+
+/* Number of blocks between two calls of block_walker_stops(), which takes longer than a block. */
+#define BLOCKS_PER_CHECK 1024
 
 /* True if the report includes a block allocated at birth_ns, by --older and the baseline. */
 static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
@@ -296,6 +300,22 @@ void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_
 		snap->baseline_ns = walker->baseline_ns - walker->start_ns;
 	walker->sites.has_births = wants_births(walker->opts);
 	site_table_begin(&walker->sites);
+}
+
+bool block_walker_stops(const struct block_walker *walker)
+{
+	return walker->read_until_ns ? clock_ns(CLOCK_MONOTONIC) >= walker->read_until_ns
+				     : signals_end_pending();
+}
+
+int block_walk_skips(struct block_walk *walk)
+{
+	if (!walk->is_late && walk->checked_cnt++ % BLOCKS_PER_CHECK == 0)
+		walk->is_late = block_walker_stops(walk->walker);
+	if (!walk->is_late)
+		return 0;
+	walk->unread++;
+	return walk->walker->read_until_ns ? 1 : -EINTR;
 }
 
 int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap)

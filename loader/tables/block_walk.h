@@ -63,6 +63,9 @@ struct block_walk {
 	size_t block_cnt;
 	size_t block_cap;
 	struct heap_list heaps; /* heap blocks for a proof */
+	uint64_t checked_cnt;   /* blocks for which block_walk_skips() was called */
+	bool is_late;           /* true if the walk must not read any more blocks */
+	uint64_t unread;        /* blocks that were skipped */
 };
 
 /* Returns the sampling options of the run. */
@@ -71,6 +74,13 @@ struct sampling block_walk_sampling(const struct options *opts);
 /* Begins a snapshot of the time t0_ns, which is now or shortly before. */
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap);
+/* True if a walk over blocks must end now, because of read_until_ns or a termination signal. */
+bool block_walker_stops(const struct block_walker *walker);
+/*
+ * Call before adding a block. Returns 0 if there is time to add it. Otherwise, counts it as unread
+ * and returns 1; or returns -EINTR if a termination signal cancels the snapshot.
+ */
+int block_walk_skips(struct block_walk *walk);
 /* Adds a block to its site, unless the report leaves the block out. Returns 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);

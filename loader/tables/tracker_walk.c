@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/signals.h"
 #include "bpf/reading.h"
 #include "loader/tables/moved_blocks.h"
 #include "loader/tables/table_walk.h"
@@ -245,13 +244,11 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 	return visit_block(arg, key, value);
 }
 
-/* True if the walk over the block tables must end early. */
 static bool stops(void *arg)
 {
 	const struct tracker_walk *walk = arg;
-	uint64_t until_ns = walk->tracker->walker.read_until_ns;
 
-	return until_ns ? clock_ns(CLOCK_MONOTONIC) >= until_ns : signals_end_pending();
+	return block_walker_stops(&walk->tracker->walker);
 }
 
 /* Counts the blocks in the tables that the walk has not read. */
