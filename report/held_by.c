@@ -114,7 +114,7 @@ static void write_place(FILE *out, const struct holder *holder, const struct sym
 		fprintf(out, "variable %s", holder->path);
 		break;
 	case HOLDER_HEAP:
-		fputs("heap from before tracing", out);
+		fputs("untracked heap memory", out);
 		break;
 	case HOLDER_MEMORY:
 	case HOLDER_BLOCK:
@@ -182,7 +182,7 @@ static void write_block(FILE *out, const struct holder *holder, const struct rep
 	} else if (location && location->module) {
 		fprintf(out, "a block of %s", path_name(location->module));
 	} else {
-		fputs(holder->site ? "a block" : "a block from before tracing", out);
+		fputs(holder->site ? "a block" : "an untracked block", out);
 	}
 	if (holder->repeats > 1)
 		fprintf(out, " × %" PRIu64, holder->repeats);

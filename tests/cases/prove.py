@@ -260,7 +260,7 @@ def test_held(t, way):
     site, = (site for site in report["sites"] if "new_value" in names_of(site))
     chain = [re.sub(r"\bthread \d+", "thread N", re.sub(r"\.c:\d+", ".c", link))
              for link in site["held_by"]]
-    wanted("who holds", chain, [holder, "a block from before tracing × 3"])
+    wanted("who holds", chain, [holder, "an untracked block × 3"])
     memleak.stop()
     running.finish()
 
