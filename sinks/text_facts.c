@@ -295,7 +295,9 @@ static void write_proof(const struct text_part *part)
 	if (proof->unproved) {
 		fputs("\tno proof for ", out);
 		text_write_count(out, proof->unproved, "process");
-		fputs(", whose memory changed while it was read, or could not be read\n", out);
+		fputs(", whose memory changed while it was read, or whose memory or epoll data "
+		      "could not be read\n",
+		      out);
 	}
 }
 
