@@ -22,6 +22,10 @@
  */
 #define GRACE_NS 5000000000ULL
 
+/* Maximum wait for the end of the tracer, and interval between checks for it. */
+#define LEAVE_NS 2000000000ULL
+#define LEAVE_US 1000
+
 struct tracer {
 	struct thread_watch *watch;
 	pid_t pid; /* pid of the tracer, 0 if it does not run */
@@ -51,10 +55,12 @@ static int start(struct tracer *tracer)
 
 /*
  * Closes the connection, so that the tracer restores everything and ends. to_wait: true to wait for
- * its end.
+ * its end, but at most LEAVE_NS: a thread that waits for a file system may never stop.
  */
 static void leave(struct tracer *tracer, bool to_wait)
 {
+	uint64_t until_ns = to_wait ? clock_deadline_ns(LEAVE_NS) : 0;
+
 	if (tracer->sock < 0)
 		return;
 	/*
@@ -64,8 +70,8 @@ static void leave(struct tracer *tracer, bool to_wait)
 	shutdown(tracer->sock, SHUT_RDWR);
 	close(tracer->sock);
 	tracer->sock = -1;
-	while (waitpid(tracer->pid, NULL, to_wait ? 0 : WNOHANG) < 0 && errno == EINTR)
-		;
+	while (!waitpid(tracer->pid, NULL, WNOHANG) && clock_ns(CLOCK_MONOTONIC) < until_ns)
+		usleep(LEAVE_US);
 	tracer->pid = 0;
 }
 
@@ -168,7 +174,7 @@ static int read_answer(const struct message *reply, struct tracer_answer *ret)
 	return err;
 }
 
-int tracer__take(struct tracer *tracer, const struct tracer_order *order, struct tracer_answer *ret)
+static int take(struct tracer *tracer, const struct tracer_order *order, struct tracer_answer *ret)
 {
 	struct message request = {.fd = -1}, reply = {.fd = -1};
 	int err;
@@ -184,6 +190,14 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order, struct
 	message_reset(&reply);
 	message_deinit(&reply);
 	return err;
+}
+
+int tracer__take(struct tracer *tracer, const struct tracer_order *order, struct tracer_answer *ret)
+{
+	int err = take(tracer, order, ret);
+
+	/* The tracer may be busy with threads of the last picture: start a new one. */
+	return err == -EPIPE && clock_left_ms(order->deadline_ns) ? take(tracer, order, ret) : err;
 }
 
 uint64_t tracer__release(struct tracer *tracer)

@@ -42,6 +42,12 @@
  */
 #define OTHERS_END_NS 500000000ULL
 
+/*
+ * Maximum wait, in nanoseconds, before the next picture for threads of the last one that have not
+ * stopped yet. After that, memleak needs a new tracer.
+ */
+#define PENDING_NS 1000000000ULL
+
 /* Maximum time in nanoseconds for which threads stay stopped while memory is read. */
 #define HOLD_NS 2000000000ULL
 
@@ -105,15 +111,21 @@ static void release(struct tracing *tracing)
 	tracing->at_end = 0;
 }
 
-/* Resumes all threads. Waits for those that have not stopped yet. */
-static void end_stop(struct tracing *tracing)
+/*
+ * Resumes all threads. Waits until until_ns for those that have not stopped yet. Returns false if
+ * some of them still have not: a thread that waits for a file system may never stop.
+ */
+static bool end_stop(struct tracing *tracing, uint64_t until_ns)
 {
 	while (tracing->resume_pending) {
 		tracing->resume_pending = !stop_end(&tracing->stop);
+		if (tracing->resume_pending && clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			return false;
 		if (tracing->resume_pending)
 			usleep(STRAGGLERS_MS * 1000);
 	}
 	stop_deinit(&tracing->stop);
+	return true;
 }
 
 static void end_copies(struct tracing *tracing)
@@ -186,7 +198,6 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	uint64_t at = order->may_copy ? remote_call_place(order->pid) : 0;
 	int err;
 
-	end_stop(tracing);
 	if (tracing->ended.cnt == ENDED_COPIES_MAX)
 		end_copies(tracing);
 	tracing->stopped_ns = 0;
@@ -272,7 +283,10 @@ static int answer_next(struct tracing *tracing)
 	cursor = message_read(&request);
 	switch (message_get_u32(&cursor)) {
 	case TRACER_TAKE:
-		answer_take(tracing, &cursor, &reply);
+		if (end_stop(tracing, clock_deadline_ns(PENDING_NS)))
+			answer_take(tracing, &cursor, &reply);
+		else
+			err = -EBUSY;
 		break;
 	case TRACER_WATCH_END:
 		message_put_u32(&reply, (uint32_t)watch_end(&cursor, &request));
@@ -323,7 +337,9 @@ static void serve(struct tracing *tracing)
 			break;
 	}
 	release(tracing);
-	end_stop(tracing);
+	/* Without its socket, this process does not keep memleak waiting for threads. */
+	close(tracing->sock);
+	end_stop(tracing, UINT64_MAX);
 	end_copies(tracing);
 }
 
