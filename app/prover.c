@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "loader/probes/file_system.h"
 #include "loader/target/child.h"
 
 /*
@@ -39,6 +40,8 @@ int prover_init(const struct options *opts, struct prover *ret)
 	int err;
 
 	*ret = (struct prover){.opts = opts, .reports = UINT64_MAX};
+	if (opts->prove)
+		file_system_refuse_served();
 	err = opts->prove ? proof__new(options_take_several(opts), &ret->proof) : 0;
 	if (err)
 		log_no_proofs(err);
