@@ -33,7 +33,7 @@
 #include "loader/target/cgroups.h"
 #include "loader/target/footprint.h"
 #include "loader/target/image_set.h"
-#include "loader/target/orphans.h"
+#include "loader/target/machine.h"
 #include "loader/target/shared_files.h"
 
 /* Maximum accounts that are added before other work is done */
@@ -57,6 +57,7 @@ struct agent_source {
 	struct agent_peak peak;
 	struct agent_counts counts; /* for --count */
 	struct agent_trace trace;   /* for --trace */
+	struct machine machine;     /* as of the latest report */
 };
 
 static struct agent_source *agent_source_of(struct source *source)
@@ -313,8 +314,7 @@ static bool is_counted(const void *arg, pid_t child)
  * Returns the footprint of a process. Leaves out the account, which is shared memory of the
  * process, but is not used by the program.
  */
-static struct footprint footprint_of(const struct agent_source *source,
-				     struct agent_process *process)
+static struct footprint footprint_of(struct agent_source *source, struct agent_process *process)
 {
 	struct footprint ret = {0};
 	uint64_t *shared = &ret.parts[FOOTPRINT_SHARED], account;
@@ -324,7 +324,7 @@ static struct footprint footprint_of(const struct agent_source *source,
 	ret.has_traced_children = source->opts->follow;
 	if (ret.is_known) {
 		footprint_read_children(process->info.pid, is_counted, source, &ret);
-		orphans_read(process->info.pid, is_traced, source, &ret);
+		orphans_read(&source->machine.programs, process->info.pid, is_traced, source, &ret);
 		ret.parts[FOOTPRINT_UNMAPPED] =
 			shared_files_bytes(process->info.pid, process->view.fd);
 		ret.parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(process->info.pid);
@@ -337,7 +337,7 @@ static struct footprint footprint_of(const struct agent_source *source,
 	return ret;
 }
 
-static void add_counts(const struct agent_source *source, struct agent_process *process,
+static void add_counts(struct agent_source *source, struct agent_process *process,
 		       struct snapshot *snap)
 {
 	static const enum loss losses[ACCOUNT_LOST_CNT] = {
@@ -422,12 +422,13 @@ static uint64_t count_missing(const struct agent_source *source)
 	return cnt > source->listener.refused ? cnt : source->listener.refused;
 }
 
-static int fill_processes(const struct agent_source *source, struct snapshot *snap)
+static int fill_processes(struct agent_source *source, struct snapshot *snap)
 {
 	snap->tallies = calloc(source->processes.cnt + 1, sizeof(*snap->tallies));
 	snap->summaries = calloc(source->processes.cnt + 1, sizeof(*snap->summaries));
 	if (!snap->tallies || !snap->summaries)
 		return -ENOMEM;
+	machine_begin_report(&source->machine);
 	snap->lost[LOSS_PROCESSES] += count_missing(source);
 	snap->lost[LOSS_INHERITED] += source->lineage.lost;
 	snap->lost[LOSS_MAPPINGS] += source->lineage.mappings_lost;
@@ -748,6 +749,7 @@ static void agent_source__free(struct source *base)
 	agent_counts_deinit(&source->counts);
 	agent_trace_deinit(&source->trace);
 	agent_symbols_deinit(&source->symbols);
+	machine_deinit(&source->machine);
 	if (source->command_fd >= 0)
 		close(source->command_fd);
 	if (source->epoll_fd >= 0)

@@ -1,40 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches /proc for orphans of a program. */
+/* Lists the programs of all processes in /proc, and searches the list for orphans of a program. */
 #include "loader/target/orphans.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/proc.h"
 #include "loader/target/cgroups.h"
 
 /* Maximum number of ancestors of a process that are considered. */
 #define ANCESTORS_MAX 64
 
+struct running_program {
+	pid_t pid;
+	uint64_t program; /* hash of the path */
+};
+
 struct search {
 	pid_t pid;
-	char program[PATH_MAX];
 	struct proc_relations relations;
 	pid_t ancestors[ANCESTORS_MAX]; /* nearest first */
 	int ancestor_cnt;
-	bool (*is_traced)(const void *arg, pid_t pid);
-	const void *arg;
-	struct footprint *ret;
 };
 
-/* Reads the path of the program without access to the program's file system. */
-static bool read_program(pid_t pid, char *ret)
+void program_list_deinit(struct program_list *list)
 {
-	return proc_readlink(pid, -1, "exe", ret) > 0;
+	free(list->items);
+	*list = (struct program_list){0};
 }
 
-static bool is_same_program(const struct search *search, pid_t pid)
+/*
+ * Returns a hash of the path of a process's program; 0 if it has none. Does not access the
+ * program's file system.
+ */
+static uint64_t program_of(pid_t pid)
 {
 	char program[PATH_MAX];
 
-	return read_program(pid, program) && !strcmp(program, search->program);
+	return proc_readlink(pid, -1, "exe", program) > 0 ? hash_text(0, program) : 0;
+}
+
+static int list_program(void *arg, pid_t pid)
+{
+	struct program_list *list = arg;
+	uint64_t program = program_of(pid);
+
+	if (!program)
+		return 0;
+	if (array_reserve(&list->items, &list->cap, list->cnt + 1))
+		return -1;
+	list->items[list->cnt++] = (struct running_program){pid, program};
+	return 0;
+}
+
+static void read_list(struct program_list *list)
+{
+	if (!list->is_read)
+		proc_visit(list_program, list);
+	list->is_read = true;
 }
 
 /* Reads the ancestors once: there may be tens of thousands of processes to compare with them. */
@@ -84,30 +113,32 @@ static bool is_orphan(const struct search *search, pid_t pid)
 	       is_in_same_cgroup(search->pid, pid);
 }
 
-static int look(void *arg, pid_t pid)
+static void add_orphan(pid_t pid, struct footprint *ret)
 {
-	const struct search *search = arg;
-	struct footprint *ret = search->ret;
-	cleanup_free char *name = NULL;
+	cleanup_free char *name = *ret->orphan ? NULL : proc_comm(pid);
 
-	if (pid == search->pid || search->is_traced(search->arg, pid) ||
-	    !is_same_program(search, pid) || !is_orphan(search, pid))
-		return 0;
 	ret->parts[FOOTPRINT_ORPHANS]++;
-	name = *ret->orphan ? NULL : proc_comm(pid);
 	if (name)
 		snprintf(ret->orphan, sizeof(ret->orphan), "%s", name);
-	return 0;
 }
 
-void orphans_read(pid_t pid, bool (*is_traced)(const void *arg, pid_t pid), const void *arg,
+void orphans_read(struct program_list *list, pid_t pid,
+		  bool (*is_traced)(const void *arg, pid_t pid), const void *arg,
 		  struct footprint *ret)
 {
-	struct search search = {.pid = pid, .is_traced = is_traced, .arg = arg, .ret = ret};
+	struct search search = {.pid = pid};
+	uint64_t program = program_of(pid);
 
-	if (!proc_relations(pid, &search.relations) || !read_program(pid, search.program) ||
+	if (!program || !proc_relations(pid, &search.relations) ||
 	    is_traced(arg, search.relations.parent))
 		return;
 	read_ancestors(&search);
-	proc_visit(look, &search);
+	read_list(list);
+	for (size_t i = 0; i < list->cnt; i++) {
+		pid_t other = list->items[i].pid;
+
+		if (other != pid && list->items[i].program == program && !is_traced(arg, other) &&
+		    is_orphan(&search, other))
+			add_orphan(other, ret);
+	}
 }

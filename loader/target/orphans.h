@@ -7,9 +7,23 @@
 #define LOADER_TARGET_ORPHANS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "report/snapshot.h"
+
+/*
+ * The processes of the machine with their programs. A zeroed list is valid: orphans_read() fills it
+ * when it first needs it. Use one list for all processes of a report, because reading /proc is
+ * slow.
+ */
+struct program_list {
+	struct running_program *items;
+	size_t cnt, cap;
+	bool is_read;
+};
+
+void program_list_deinit(struct program_list *list);
 
 /*
  * Sets FOOTPRINT_ORPHANS and the name of one orphan. An orphan runs the same program as `pid`, is
@@ -17,7 +31,8 @@
  * `pid`. Processes for which is_traced() returns true do not count. Nothing counts if the parent of
  * `pid` is traced.
  */
-void orphans_read(pid_t pid, bool (*is_traced)(const void *arg, pid_t pid), const void *arg,
+void orphans_read(struct program_list *list, pid_t pid,
+		  bool (*is_traced)(const void *arg, pid_t pid), const void *arg,
 		  struct footprint *ret);
 
 #endif

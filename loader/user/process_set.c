@@ -64,6 +64,7 @@ void process_set_deinit(struct process_set *set)
 	process_table_deinit(&set->table);
 	image_set_deinit(&set->gone);
 	image_set_deinit(&set->mapped);
+	machine_deinit(&set->machine);
 	target_filter_deinit(&set->filter);
 	if (set->epoll_fd >= 0)
 		close(set->epoll_fd);

@@ -8,6 +8,7 @@
 
 #include "bpf/memleak.h"
 #include "loader/target/image_set.h"
+#include "loader/target/machine.h"
 #include "loader/user/process_table.h"
 #include "loader/user/programs.h"
 
@@ -20,6 +21,7 @@ struct process_set {
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
 	size_t given_at;   /* index of the process that is read first for the next report */
+	struct machine machine;  /* as of the latest report */
 	struct image_set mapped; /* ended images whose code mappings (unwind spaces) still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */

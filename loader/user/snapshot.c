@@ -11,7 +11,6 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 #include "loader/target/footprint.h"
-#include "loader/target/orphans.h"
 #include "loader/target/shared_files.h"
 #include "loader/user/descriptors.h"
 
@@ -114,20 +113,20 @@ static bool is_traced(const void *arg, pid_t pid)
  * Reads the parts of a footprint that would take too long for many processes. Mappings are counted
  * only if there are few processes: the kernel lists all of them.
  */
-static void read_details(const struct process_set *set, struct user_process *process,
+static void read_details(struct process_set *set, struct user_process *process,
 			 struct footprint *ret)
 {
 	pid_t pid = process->info.pid;
 
 	footprint_read_children(pid, is_counted, set, ret);
-	orphans_read(pid, is_traced, set, ret);
+	orphans_read(&set->machine.programs, pid, is_traced, set, ret);
 	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
 	ret->parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(pid);
 	if (set->table.cnt <= MAPPING_COUNTS_MAX)
 		mapping_counts_read(&process->mapping_counts, pid, ret);
 }
 
-static struct footprint footprint_of(const struct process_set *set, struct user_process *process)
+static struct footprint footprint_of(struct process_set *set, struct user_process *process)
 {
 	const struct options *opts = set->programs->ctx.opts;
 	struct footprint ret = {0};
@@ -143,11 +142,13 @@ static struct footprint footprint_of(const struct process_set *set, struct user_
 	return ret;
 }
 
-static int take_tallies(const struct process_set *set, struct snapshot *snap)
+static int take_tallies(struct process_set *set, struct snapshot *snap)
 {
 	const struct memleak_earlier *earlier = set->programs->ctx.skel->bss->earlier;
 	bool finds = options_find_processes(set->programs->ctx.opts);
 
+	if (!finds)
+		machine_begin_report(&set->machine);
 	snap->tallies = calloc(set->table.cnt + 1, sizeof(*snap->tallies));
 	if (!snap->tallies)
 		return -ENOMEM;

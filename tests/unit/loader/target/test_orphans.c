@@ -111,8 +111,10 @@ static bool is_traced(const void *arg, pid_t pid)
 static uint64_t count(pid_t pid, const pid_t *traced)
 {
 	struct footprint footprint = {.is_known = true};
+	struct program_list list = {0};
 
-	orphans_read(pid, is_traced, traced, &footprint);
+	orphans_read(&list, pid, is_traced, traced, &footprint);
+	program_list_deinit(&list);
 	assert_int_equal(*footprint.orphan != '\0', footprint.parts[FOOTPRINT_ORPHANS] != 0);
 	return footprint.parts[FOOTPRINT_ORPHANS];
 }
@@ -129,10 +131,21 @@ static void orphans(void **state)
 	assert_int_equal(count(getpid(), NULL), 0);
 }
 
+/* /proc is not read again for further processes of a report. */
+static void one_list(void **state)
+{
+	struct program_list list = {.is_read = true};
+	struct footprint footprint = {.is_known = true};
+
+	orphans_read(&list, pids[MASTER], is_traced, NULL, &footprint);
+	assert_int_equal(footprint.parts[FOOTPRINT_ORPHANS], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(orphans, start),
+		cmocka_unit_test(one_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
