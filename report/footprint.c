@@ -68,7 +68,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_UNMAPPED] = "unmapped",
 	[FOOTPRINT_TOO_YOUNG] = "too_young",
 	[FOOTPRINT_MAPPINGS] = "mappings",
-	[FOOTPRINT_SHM_FILES] = "shm_files",
+	[FOOTPRINT_TMPFS] = "tmpfs",
 	[FOOTPRINT_ORPHANS] = "orphans",
 	[FOOTPRINT_PAGE_TABLES] = "page_tables",
 };
@@ -311,7 +311,7 @@ static double explained(const struct snapshot *snap, const struct process_tally 
 		return used_gain(tally, series, since_ns);
 	case FOOTPRINT_PAGE_TABLES:
 		return all_resident_gain(series, since_ns);
-	case FOOTPRINT_SHM_FILES:
+	case FOOTPRINT_TMPFS:
 		return shared_gain(series, since_ns) +
 		       gained_since(series[FOOTPRINT_UNMAPPED].history, since_ns);
 	case FOOTPRINT_DESCRIPTORS:
@@ -472,13 +472,13 @@ static void judge_too_young(const struct process *process, const struct growth *
 }
 
 /*
- * Growth of the user's files in /dev/shm is pending at most, because another process of the user
+ * Growth of the user's files on tmpfs is pending at most, because another process of the user
  * may have caused it.
  */
-static void judge_shm_files(const struct untraced_growth *growth, double explained, double gained,
-			    struct untraced_growths *ret)
+static void judge_tmpfs(const struct untraced_growth *growth, double explained, double gained,
+			struct untraced_growths *ret)
 {
-	if (explained >= EXPLAINED * gained || !outranks(FOOTPRINT_SHM_FILES, gained, ret))
+	if (explained >= EXPLAINED * gained || !outranks(FOOTPRINT_TMPFS, gained, ret))
 		return;
 	ret->pending = *growth;
 	ret->pending_bytes = gained;
@@ -518,8 +518,8 @@ static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 	 * not a leak.
 	 */
 	returnable = kept(pasts, tally->process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
-	if (part == FOOTPRINT_SHM_FILES)
-		judge_shm_files(&growth, by_traced, gained, ret);
+	if (part == FOOTPRINT_TMPFS)
+		judge_tmpfs(&growth, by_traced, gained, ret);
 	else if (by_traced + returnable < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
 	else if ((by_traced >= EXPLAINED * gained || returnable < EXPLAINED * gained) &&

@@ -40,7 +40,7 @@ struct untraced_growths {
 	 * (only with -p). Neither traced blocks nor free memory in the allocator explain it. A rise
 	 * of anonymous memory is used only if there is no other rise. `per_s` and `traced_per_s`
 	 * are averages since the part was smallest. If there is no rise, `process` is NULL. Growth
-	 * of FOOTPRINT_SHM_FILES also counts as such a rise.
+	 * of FOOTPRINT_TMPFS also counts as such a rise.
 	 */
 	struct untraced_growth pending;
 	double pending_bytes; /* bytes by which the part that `pending` describes has grown */

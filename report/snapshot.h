@@ -189,8 +189,8 @@ enum footprint_part {
 	FOOTPRINT_UNMAPPED,
 	FOOTPRINT_TOO_YOUNG, /* bytes of the largest heap block younger than --older */
 	FOOTPRINT_MAPPINGS,  /* mappings of all kinds: lines of /proc/PID/maps */
-	/* bytes of files in /dev/shm that the process's user owns, open or not */
-	FOOTPRINT_SHM_FILES,
+	/* bytes of files on tmpfs that belong to the user (see loader/target/tmpfs_files.h) */
+	FOOTPRINT_TMPFS,
 	FOOTPRINT_ORPHANS,     /* untraced processes of the program (see loader/target/orphans.h) */
 	FOOTPRINT_PAGE_TABLES, /* bytes */
 	FOOTPRINT_CNT,

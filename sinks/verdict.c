@@ -155,8 +155,8 @@ static const struct {
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
-	[FOOTPRINT_SHM_FILES] = {"the /dev/shm memory of the user", "-K --movable",
-				 "shows who allocates it"},
+	[FOOTPRINT_TMPFS] = {"the tmpfs memory of the user", "-K --movable",
+			     "shows who allocates it"},
 };
 
 static bool traces_kernel(const struct report *report)

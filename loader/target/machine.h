@@ -7,21 +7,25 @@
 #define LOADER_TARGET_MACHINE_H
 
 #include "loader/target/orphans.h"
+#include "loader/target/tmpfs_files.h"
 
 /* A zeroed struct is valid. */
 struct machine {
+	struct tmpfs_files tmpfs;
 	struct program_list programs;
 };
 
-/* Forgets the facts. They are read when a footprint first needs them. */
+/* Reads the files on tmpfs. Other facts are read when a footprint first needs them. */
 static inline void machine_begin_report(struct machine *machine)
 {
 	program_list_deinit(&machine->programs);
+	tmpfs_files_read(&machine->tmpfs);
 }
 
 static inline void machine_deinit(struct machine *machine)
 {
 	program_list_deinit(&machine->programs);
+	tmpfs_files_deinit(&machine->tmpfs);
 }
 
 #endif

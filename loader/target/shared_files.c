@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "base/prefix.h"
 #include "base/proc.h"
@@ -19,7 +18,6 @@
 
 #define DESCRIPTORS_MAX 4096
 #define MOUNTS_MAX 4096
-#define FILES_MAX 4096
 #define TMPFS " - tmpfs "
 /* Unit of stx_blocks, in bytes */
 #define BLOCK_BYTES 512
@@ -166,37 +164,4 @@ uint64_t shared_files_bytes(pid_t pid, int except)
 {
 	return open_bytes(pid, except) +
 	       (proc_has_own_namespace(pid, -1, "ipc") ? detached_bytes(pid) : 0);
-}
-
-/*
- * Reads the data of a file in /dev/shm. Does not ask a file system: a user may have mounted one in
- * this folder whose server does not answer (FUSE).
- */
-static bool read_entry(int dir, const char *name, struct stat *ret)
-{
-	cleanup_close int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd >= 0 && !file_stat(fd, ret);
-}
-
-/* The owner of /proc/PID is the effective user of the process. */
-uint64_t shm_files_bytes(pid_t pid)
-{
-	const struct dirent *entry;
-	struct stat file, process;
-	uint64_t sum = 0;
-	char path[32];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (!proc_has_own_namespace(pid, -1, "mnt") || stat(path, &process))
-		return 0;
-	dir = opendir("/dev/shm");
-	for (int i = 0; dir && i < FILES_MAX && (entry = readdir(dir)); i++)
-		if (read_entry(dirfd(dir), entry->d_name, &file) && S_ISREG(file.st_mode) &&
-		    file.st_uid == process.st_uid)
-			sum += (uint64_t)file.st_blocks * BLOCK_BYTES;
-	if (dir)
-		closedir(dir);
-	return sum;
 }

@@ -17,11 +17,4 @@
  */
 uint64_t shared_files_bytes(pid_t pid, int except);
 
-/*
- * Returns the total bytes of the files directly in /dev/shm that belong to the user of the process,
- * whether open or not. Skips files after the first 4096. Returns 0 if the process is in another
- * mount namespace than memleak: its /dev/shm might be on a file system that does not answer.
- */
-uint64_t shm_files_bytes(pid_t pid);
-
 #endif

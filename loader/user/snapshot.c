@@ -121,7 +121,7 @@ static void read_details(struct process_set *set, struct user_process *process,
 	footprint_read_children(pid, is_counted, set, ret);
 	orphans_read(&set->machine.programs, pid, is_traced, set, ret);
 	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
-	ret->parts[FOOTPRINT_SHM_FILES] = shm_files_bytes(pid);
+	ret->parts[FOOTPRINT_TMPFS] = tmpfs_files_of(&set->machine.tmpfs, pid);
 	if (set->table.cnt <= MAPPING_COUNTS_MAX)
 		mapping_counts_read(&process->mapping_counts, pid, ret);
 }

@@ -538,17 +538,17 @@ static void page_tables(void **state)
 }
 
 /*
- * Growth of the user's files in /dev/shm is pending, unless files that the process has open or
+ * Growth of the user's files on tmpfs is pending, unless files that the process has open or
  * mapped explain it: another process may have made the files.
  */
-static void files_in_dev_shm(void **state)
+static void files_on_tmpfs(void **state)
 {
-	struct story story = {.each.parts[FOOTPRINT_SHM_FILES] = MIB};
+	struct story story = {.each.parts[FOOTPRINT_TMPFS] = MIB};
 	struct untraced_growths growths = after(&story);
 
 	assert_int_equal(growths.cnt, 0);
 	assert_non_null(growths.pending.process);
-	assert_int_equal(growths.pending.part, FOOTPRINT_SHM_FILES);
+	assert_int_equal(growths.pending.part, FOOTPRINT_TMPFS);
 	assert_true(growths.pending_bytes == (REPORTS - 1) * MIB);
 	untraced_growths_deinit(&growths);
 	for (size_t i = 0; i < 2; i++) {
@@ -570,7 +570,7 @@ int main(void)
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(address_space_near_its_limit),
 		cmocka_unit_test(page_tables),
-		cmocka_unit_test(files_in_dev_shm),
+		cmocka_unit_test(files_on_tmpfs),
 		cmocka_unit_test(too_young_block),
 		cmocka_unit_test(explained_at_any_age),
 		cmocka_unit_test(too_young_without_growth),

@@ -9,21 +9,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "loader/target/shared_files.h"
-#include "tests/unit/lib/process.h"
 
 #define SHARED_BYTES (1 << 20)
 
@@ -73,24 +70,6 @@ static pid_t trace(pid_t target)
 		return pid;
 	end(pid);
 	return -1;
-}
-
-/* Anonymous memory that the kernel swaps out is still memory of the process. */
-static void swapped_out(void **state)
-{
-	static const char status[] =
-		"Name:\tserver\nVmSize:\t    9000 kB\nRssAnon:\t    1000 kB\n"
-		"RssFile:\t     300 kB\nRssShmem:\t      20 kB\nVmPTE:\t      40 kB\n"
-		"VmSwap:\t    5000 kB\nHugetlbPages:\t    2048 kB\n";
-	struct footprint footprint = {0};
-
-	footprint_parse_memory(status, &footprint);
-	assert_int_equal(footprint.parts[FOOTPRINT_ANONYMOUS], 6000 << 10);
-	assert_int_equal(footprint.parts[FOOTPRINT_VIRTUAL], 9000 << 10);
-	assert_int_equal(footprint.parts[FOOTPRINT_FILES], 300 << 10);
-	assert_int_equal(footprint.parts[FOOTPRINT_SHARED], 20 << 10);
-	assert_int_equal(footprint.parts[FOOTPRINT_PAGE_TABLES], 40 << 10);
-	assert_int_equal(footprint.parts[FOOTPRINT_HUGE], 2 << 20);
 }
 
 static void stopped_by_a_signal(void **state)
@@ -184,46 +163,6 @@ static int write_to_tmpfs(void)
 	return !is_counted || !is_left_out;
 }
 
-/*
- * Returns 0 if a file in /dev/shm counts after it was closed, but not once it belongs to another
- * user; 77 if tmpfs cannot be mounted, and 1 otherwise.
- */
-static int leave_in_dev_shm(void)
-{
-	static char bytes[SHARED_BYTES] = {1};
-	bool is_counted;
-	int fd;
-
-	if (mount_tmpfs("/dev/shm"))
-		return 77;
-	fd = shm_open("/left", O_CREAT | O_RDWR, 0600);
-	if (write(fd, bytes, SHARED_BYTES) != SHARED_BYTES)
-		return 1;
-	close(fd);
-	is_counted = shm_files_bytes(getpid()) == SHARED_BYTES;
-	return !is_counted || chown("/dev/shm/left", 1, 1) || shm_files_bytes(getpid());
-}
-
-/*
- * Mounts a file system in /dev/shm whose server never answers. Returns 0 if this does not keep the
- * caller waiting; 77 if file systems cannot be mounted, and 1 otherwise.
- */
-static int mount_silent_in_dev_shm(void)
-{
-	char options[64];
-	int server;
-
-	if (mount_tmpfs("/dev/shm"))
-		return 77;
-	server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", server);
-	if (server < 0 || mkdir("/dev/shm/silent", 0700) ||
-	    mount("silent", "/dev/shm/silent", "fuse", 0, options))
-		return 77;
-	alarm(PATIENCE_MS / 1000);
-	return shm_files_bytes(getpid()) != 0;
-}
-
 /* Requires that a function returns 0 in a child process. Skips the test if it returns 77. */
 static void run_in_child(int (*function)(void))
 {
@@ -235,7 +174,7 @@ static void run_in_child(int (*function)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("skipped: no permission to mount file systems\n");
+		print_message("skipped: no permission to mount tmpfs\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -246,26 +185,13 @@ static void file_on_tmpfs(void **state)
 	run_in_child(write_to_tmpfs);
 }
 
-static void files_in_dev_shm(void **state)
-{
-	run_in_child(leave_in_dev_shm);
-}
-
-static void silent_mount_in_dev_shm(void **state)
-{
-	run_in_child(mount_silent_in_dev_shm);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(swapped_out),
 		cmocka_unit_test(stopped_by_a_signal),
 		cmocka_unit_test(stopped_by_memleak),
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
 		cmocka_unit_test(file_on_tmpfs),
-		cmocka_unit_test(files_in_dev_shm),
-		cmocka_unit_test(silent_mount_in_dev_shm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

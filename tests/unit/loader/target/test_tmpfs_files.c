@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests which files on tmpfs count for the user that owns them. The files belong to a user without
+ * other processes, and the mounts are seen only by this test.
+ */
+#include "loader/target/tmpfs_files.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FILE_BYTES (1 << 20)
+#define USER 54321
+/* Longer than the kernel's clock for the times of files takes from one tick to the next. */
+#define TICK_US 20000
+
+static pid_t target; /* a process of USER */
+
+/* Creates a file of FILE_BYTES that belongs to USER. */
+static void create(const char *path)
+{
+	static char bytes[FILE_BYTES] = {1};
+	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, bytes, FILE_BYTES), FILE_BYTES);
+	assert_int_equal(fchown(fd, USER, USER), 0);
+	close(fd);
+}
+
+static uint64_t now_of(struct tmpfs_files *files)
+{
+	tmpfs_files_read(files);
+	return tmpfs_files_of(files, target);
+}
+
+static int mount_both(void)
+{
+	return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       mount("test", "/dev/shm", "tmpfs", 0, NULL) ||
+	       mount("test", "/tmp", "tmpfs", 0, NULL);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (mount_both())
+		return 0;
+	target = fork();
+	if (target)
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || setuid(USER) || prctl(PR_SET_DUMPABLE, 1))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	if (target > 0) {
+		kill(target, SIGKILL);
+		waitpid(target, NULL, 0);
+	}
+	return 0;
+}
+
+/* Waits until the target has changed its user, and until the files of earlier tests are older. */
+static void wait_for_target(void)
+{
+	char path[32];
+	struct stat st = {0};
+
+	if (target <= 0) {
+		print_message("skipped: no permission to mount tmpfs\n");
+		skip();
+	}
+	snprintf(path, sizeof(path), "/proc/%d", target);
+	usleep(TICK_US);
+	while (st.st_uid != USER)
+		assert_int_equal(stat(path, &st), 0);
+}
+
+/*
+ * Files on all tmpfs mounts and in their folders count, even if no process has them open. Files
+ * that are older than the first reading do not: that one of them is removed hides no growth.
+ */
+static void files_of_user(void **state)
+{
+	struct tmpfs_files files = {0};
+
+	wait_for_target();
+	assert_int_equal(mkdir("/tmp/folder", 0700), 0);
+	create("/tmp/folder/old");
+	usleep(TICK_US);
+	assert_int_equal(now_of(&files), 0);
+	create("/dev/shm/left");
+	assert_int_equal(now_of(&files), FILE_BYTES);
+	create("/tmp/folder/new");
+	assert_int_equal(now_of(&files), 2 * FILE_BYTES);
+	assert_int_equal(unlink("/tmp/folder/old"), 0);
+	assert_int_equal(now_of(&files), 2 * FILE_BYTES);
+	assert_int_equal(link("/tmp/folder/new", "/tmp/other"), 0);
+	assert_int_equal(now_of(&files), 2 * FILE_BYTES);
+	assert_int_equal(chown("/dev/shm/left", USER + 1, USER + 1), 0);
+	assert_int_equal(now_of(&files), FILE_BYTES);
+	tmpfs_files_deinit(&files);
+}
+
+/* An old file counts once it is written to. */
+static void old_file_that_grows(void **state)
+{
+	struct tmpfs_files files = {0};
+	int fd;
+
+	wait_for_target();
+	create("/tmp/log");
+	usleep(TICK_US);
+	assert_int_equal(now_of(&files), 0);
+	fd = open("/tmp/log", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, "line\n", 5), 5);
+	close(fd);
+	assert_true(now_of(&files) > FILE_BYTES);
+	tmpfs_files_deinit(&files);
+}
+
+/* Files of another file system that is mounted below a tmpfs count only once, for their mount. */
+static void mount_inside(void **state)
+{
+	struct tmpfs_files files = {0};
+
+	wait_for_target();
+	assert_int_equal(mkdir("/tmp/inner", 0700), 0);
+	assert_int_equal(mount("test", "/tmp/inner", "tmpfs", 0, NULL), 0);
+	assert_int_equal(mkdir("/tmp/again", 0700), 0);
+	assert_int_equal(mount("/tmp/inner", "/tmp/again", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(now_of(&files), 0);
+	create("/tmp/inner/file");
+	assert_int_equal(now_of(&files), FILE_BYTES);
+	tmpfs_files_deinit(&files);
+}
+
+/* A mount may come before the mount that it is on in mountinfo. */
+static void moved_mount(void **state)
+{
+	struct tmpfs_files files = {0};
+
+	wait_for_target();
+	assert_int_equal(mkdir("/tmp/moved", 0700), 0);
+	assert_int_equal(mount("test", "/tmp/moved", "tmpfs", 0, NULL), 0);
+	assert_int_equal(mkdir("/tmp/later", 0700), 0);
+	assert_int_equal(mount("test", "/tmp/later", "tmpfs", 0, NULL), 0);
+	assert_int_equal(mkdir("/tmp/later/moved", 0700), 0);
+	assert_int_equal(mount("/tmp/moved", "/tmp/later/moved", NULL, MS_MOVE, NULL), 0);
+	assert_int_equal(now_of(&files), 0);
+	create("/tmp/later/moved/file");
+	assert_int_equal(now_of(&files), FILE_BYTES);
+	tmpfs_files_deinit(&files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_of_user),
+		cmocka_unit_test(old_file_that_grows),
+		cmocka_unit_test(mount_inside),
+		cmocka_unit_test(moved_mount),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
