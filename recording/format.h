@@ -33,6 +33,7 @@
 #define RECORDING_WITH_MAPPINGS 16  /* FOOTPRINT_MAPPINGS and further parts, limits and names */
 #define RECORDING_WITH_POOLS 17     /* RSS_PYTHON */
 #define RECORDING_WITH_SWAPPED 17   /* `swapped` of struct rss */
+#define RECORDING_WITH_SOCKETS 17   /* FOOTPRINT_SOCKETS */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

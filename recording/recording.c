@@ -221,7 +221,9 @@ static size_t footprint_parts(uint32_t version)
 		return FOOTPRINT_UNMAPPED;
 	if (version < RECORDING_WITH_TOO_YOUNG)
 		return FOOTPRINT_TOO_YOUNG;
-	return version < RECORDING_WITH_MAPPINGS ? FOOTPRINT_MAPPINGS : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_MAPPINGS)
+		return FOOTPRINT_MAPPINGS;
+	return version < RECORDING_WITH_SOCKETS ? FOOTPRINT_SOCKETS : FOOTPRINT_CNT;
 }
 
 static void take_name(const struct recording *recording, struct byte_reader *from, char *ret)

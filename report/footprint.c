@@ -71,6 +71,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_TMPFS] = "tmpfs",
 	[FOOTPRINT_ORPHANS] = "orphans",
 	[FOOTPRINT_PAGE_TABLES] = "page_tables",
+	[FOOTPRINT_SOCKETS] = "sockets",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -318,6 +319,7 @@ static double explained(const struct snapshot *snap, const struct process_tally 
 	case FOOTPRINT_THREADS:
 	case FOOTPRINT_CHILDREN:
 	case FOOTPRINT_ZOMBIES:
+	case FOOTPRINT_SOCKETS:
 		return 0;
 	case FOOTPRINT_ORPHANS:
 		/* They may be those of another instance of the program. */

@@ -193,6 +193,7 @@ enum footprint_part {
 	FOOTPRINT_TMPFS,
 	FOOTPRINT_ORPHANS,     /* untraced processes of the program (see loader/target/orphans.h) */
 	FOOTPRINT_PAGE_TABLES, /* bytes */
+	FOOTPRINT_SOCKETS,     /* bytes that wait in sockets (see loader/target/socket_queues.h) */
 	FOOTPRINT_CNT,
 };
 

@@ -153,6 +153,8 @@ static const struct {
 	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)", "-K --movable",
 				"shows who allocates it"},
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
+	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL,
+			       "ss -tuxp shows the sockets"},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
 	[FOOTPRINT_TMPFS] = {"the tmpfs memory of the user", "-K --movable",

@@ -7,24 +7,28 @@
 #define LOADER_TARGET_MACHINE_H
 
 #include "loader/target/orphans.h"
+#include "loader/target/socket_queues.h"
 #include "loader/target/tmpfs_files.h"
 
 /* A zeroed struct is valid. */
 struct machine {
 	struct tmpfs_files tmpfs;
 	struct program_list programs;
+	struct socket_queues sockets;
 };
 
 /* Reads the files on tmpfs. Other facts are read when a footprint first needs them. */
 static inline void machine_begin_report(struct machine *machine)
 {
 	program_list_deinit(&machine->programs);
+	socket_queues_deinit(&machine->sockets);
 	tmpfs_files_read(&machine->tmpfs);
 }
 
 static inline void machine_deinit(struct machine *machine)
 {
 	program_list_deinit(&machine->programs);
+	socket_queues_deinit(&machine->sockets);
 	tmpfs_files_deinit(&machine->tmpfs);
 }
 

@@ -16,11 +16,13 @@
  *	anonymous    touched pages of private memory that is mapped at the start
  *	used         touched pages of shared memory that is mapped at the start; this is no growth
  *	unmapped     data in a memfd that is not mapped
+ *	unread       data in sockets that this process does not read
  *	copied       bytes of a heap block, which is replaced by a larger copy
  *	nothing      nothing
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,6 +43,8 @@
 #define FILE_PIECE (16 << 10)
 #define COPIED (64 << 10)
 #define SOCKETS 5
+#define UNREAD (16 << 10)
+#define CONNECTIONS 128
 
 static char *room; /* memory that is mapped at the start, and touched piece by piece */
 static size_t used;
@@ -181,6 +185,35 @@ static void write_memfd(void)
 	must(write(fd, room, PIECE) == PIECE, "write to a memfd");
 }
 
+static int senders[CONNECTIONS];
+
+/* Connects sockets of this process with one another. */
+static void connect_sockets(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	must(bind(listener, (struct sockaddr *)&address, len) == 0 && listen(listener, 8) == 0 &&
+		     getsockname(listener, (struct sockaddr *)&address, &len) == 0,
+	     "listen");
+	for (int i = 0; i < CONNECTIONS; i++) {
+		senders[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		must(connect(senders[i], (struct sockaddr *)&address, len) == 0 &&
+			     accept(listener, NULL, NULL) >= 0,
+		     "connect");
+	}
+}
+
+/* The kernel keeps about 64 KiB for each connection. */
+static void send_unread(void)
+{
+	static unsigned int step;
+
+	must(send(senders[step++ % CONNECTIONS], room, UNREAD, MSG_DONTWAIT) == UNREAD, "send");
+}
+
 static void copy_larger(void)
 {
 	static char *copied;
@@ -216,6 +249,7 @@ static const struct kind {
 	{"anonymous", use_room, PIECE},
 	{"used", use_room, 0},
 	{"unmapped", write_memfd, PIECE},
+	{"unread", send_unread, UNREAD},
 	{"copied", copy_larger, COPIED},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},
@@ -238,6 +272,8 @@ int main(int argc, char **argv)
 	must(argc == 2, "usage");
 	kind = find_kind(argv[1]);
 	room = map_room(!strcmp(argv[1], "used") ? MAP_SHARED : MAP_PRIVATE);
+	if (kind->grow == send_unread)
+		connect_sockets();
 	say("grows %ld\n", kind->each * PIECES_PER_SECOND);
 	ready();
 	while (poll(&input, 1, 1000 / PIECES_PER_SECOND) == 0)

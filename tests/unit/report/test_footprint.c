@@ -537,6 +537,14 @@ static void page_tables(void **state)
 	assert_nothing(&story);
 }
 
+/* Data that waits in sockets is kernel memory of the process: traced blocks do not explain it. */
+static void data_in_sockets(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_SOCKETS] = MIB, .traced_each = 2 * MIB};
+
+	assert_grows(&story, FOOTPRINT_SOCKETS, MIB);
+}
+
 /*
  * Growth of the user's files on tmpfs is pending, unless files that the process has open or
  * mapped explain it: another process may have made the files.
@@ -570,6 +578,7 @@ int main(void)
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(address_space_near_its_limit),
 		cmocka_unit_test(page_tables),
+		cmocka_unit_test(data_in_sockets),
 		cmocka_unit_test(files_on_tmpfs),
 		cmocka_unit_test(too_young_block),
 		cmocka_unit_test(explained_at_any_age),

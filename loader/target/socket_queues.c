@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the lengths of queues in /proc/PID/net, and finds sockets of a process in /proc/PID/fd. */
+#include "loader/target/socket_queues.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proc.h"
+
+#define DESCRIPTORS_MAX 4096
+/* Maximum lines that are read of a file in /proc/PID/net */
+#define SOCKETS_MAX 1000000
+/* State of a TCP socket that accepts connections: its queue is a number of connections. */
+#define LISTENS 10
+
+static void forget(struct socket_queues *queues)
+{
+	hash_map_deinit(&queues->bytes);
+	*queues->namespace = '\0';
+}
+
+void socket_queues_deinit(struct socket_queues *queues)
+{
+	forget(queues);
+}
+
+/*
+ * Each line has: number: address:port address:port state sent:received timer:when retransmits user
+ * timeout inode, and more.
+ */
+static void add_line(struct socket_queues *queues, const char *line)
+{
+	uint64_t sent, received, inode;
+	unsigned int state;
+
+	if (sscanf(line,
+		   " %*u: %*[0-9A-F]:%*x %*[0-9A-F]:%*x %x %" SCNx64 ":%" SCNx64
+		   " %*x:%*x %*x %*u %*u %" SCNu64,
+		   &state, &sent, &received, &inode) == 4 &&
+	    state != LISTENS && inode && sent + received)
+		hash_map_set(&queues->bytes, inode, (void *)(uintptr_t)(sent + received));
+}
+
+static void read_file(struct socket_queues *queues, pid_t pid, const char *name)
+{
+	char path[32], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, name);
+	file = fopen(path, "re");
+	for (int i = 0; file && i < SOCKETS_MAX && fgets(line, sizeof(line), file); i++)
+		add_line(queues, line);
+	if (file)
+		fclose(file);
+}
+
+static void read_namespace(struct socket_queues *queues, pid_t pid)
+{
+	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6"};
+	char namespace[PATH_MAX];
+
+	if (proc_readlink(pid, -1, "ns/net", namespace) < 0) {
+		forget(queues);
+		return;
+	}
+	if (!strcmp(namespace, queues->namespace))
+		return;
+	forget(queues);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		read_file(queues, pid, files[i]);
+	strcpy(queues->namespace, namespace);
+}
+
+/* Returns the inode of a descriptor's socket; 0 if the descriptor is no socket. */
+static uint64_t socket_of(pid_t pid, int dir, const char *descriptor)
+{
+	char target[PATH_MAX];
+	uint64_t inode = 0;
+
+	if (proc_readlink(pid, dir, descriptor, target) > 0)
+		sscanf(target, "socket:[%" SCNu64 "]", &inode);
+	return inode;
+}
+
+uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid)
+{
+	const struct dirent *entry;
+	struct hash_map seen = {0};
+	uint64_t sum = 0, inode;
+	char path[32];
+	DIR *dir;
+
+	read_namespace(queues, pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = queues->bytes.cnt ? opendir(path) : NULL;
+	for (int i = 0; dir && i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++) {
+		inode = socket_of(pid, dirfd(dir), entry->d_name);
+		/* A socket may have several descriptors. */
+		if (!inode || hash_map_get(&seen, inode) || hash_map_set(&seen, inode, &seen))
+			continue;
+		sum += (uintptr_t)hash_map_get(&queues->bytes, inode);
+	}
+	if (dir)
+		closedir(dir);
+	hash_map_deinit(&seen);
+	return sum;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Measures the data that waits in the TCP and UDP sockets of a process: it is kernel memory that
+ * grows if the process does not read, or if its peers do not.
+ */
+#ifndef LOADER_TARGET_SOCKET_QUEUES_H
+#define LOADER_TARGET_SOCKET_QUEUES_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash_map.h"
+
+/* The queues of all sockets of a network namespace. A zeroed struct is valid and empty. */
+struct socket_queues {
+	char namespace[PATH_MAX]; /* as in /proc/PID/ns/net; "" if none was read */
+	struct hash_map bytes;    /* key: inode of a socket; value: number of bytes, as a pointer */
+};
+
+void socket_queues_deinit(struct socket_queues *queues);
+
+/*
+ * Returns the bytes that wait in the sockets of a process: received and not read, or sent and not
+ * acknowledged. Reads the queues of the process's namespace, unless `queues` has them. Skips
+ * descriptors of the process after the first 4096.
+ */
+uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid);
+
+#endif
