@@ -31,12 +31,13 @@
 #define LEAST_OTHER_BLOCKS 8
 #define MOST_OTHER_GAIN 0.25
 /*
- * The growth of a call is spread over many functions if at least SPREAD_FUNCTIONS inner functions
- * together are blamed for most of it, and no single function is blamed for more than SPREAD_MOST of
- * it.
+ * The growth of an outer function's calls is spread over many functions if at least
+ * SPREAD_FUNCTIONS inner functions together are blamed for most of it, and no single function is
+ * blamed for more than SPREAD_MOST of it or SPREAD_MEANS times the average, whichever is larger.
  */
-#define SPREAD_FUNCTIONS 32
+#define SPREAD_FUNCTIONS 8
 #define SPREAD_MOST (1.0 / 16)
+#define SPREAD_MEANS 2.0
 
 /*
  * A call on the stacks of one or more sites. The call's function is the function at the call's
@@ -48,6 +49,7 @@ struct call {
 	bool is_main;
 	bool is_blamed;
 	bool is_spread;
+	bool is_in_whole;  /* true if whole_of() has counted the call */
 	bool is_listed;    /* true if one candidate replaces the sites assigned to the call */
 	uint64_t function; /* hash of the name and file of the call's function */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
@@ -400,11 +402,11 @@ struct portion {
 	uint64_t seen; /* blocks of the site ever seen */
 };
 
-static int by_outer_and_function(const void *left, const void *right)
+static int by_through_and_function(const void *left, const void *right)
 {
 	const struct portion *a = left, *b = right;
 
-	return ORDER(a->outer, b->outer) ?: ORDER(a->function, b->function);
+	return ORDER(a->through, b->through) ?: ORDER(a->function, b->function);
 }
 
 /*
@@ -482,10 +484,10 @@ static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 }
 
 /*
- * True if the growth of a call is spread over many functions: see SPREAD_FUNCTIONS. The portions of
- * the growth must be sorted by function.
+ * True if the growth of a function's calls is spread over many functions: see SPREAD_FUNCTIONS.
+ * `whole`: growth of these calls. The portions must be sorted by function.
  */
-static bool is_spread(const struct call *call, const struct portion *portions, size_t cnt)
+static bool is_spread(double whole, const struct portion *portions, size_t cnt)
 {
 	double sum = 0, of_function = 0, most = 0;
 	size_t functions = 0;
@@ -499,11 +501,28 @@ static bool is_spread(const struct call *call, const struct portion *portions, s
 		if (of_function > most)
 			most = of_function;
 	}
-	return functions >= SPREAD_FUNCTIONS && most <= SPREAD_MOST * call->gained &&
-	       sum >= LEAST_OWN * call->gained;
+	return functions >= SPREAD_FUNCTIONS && sum >= LEAST_OWN * whole &&
+	       most <= fmax(SPREAD_MOST, SPREAD_MEANS / (double)functions) * whole;
 }
 
-/* Marks the calls whose growth is spread over many functions. */
+/* Returns the growth of the outer calls of the portions, which are calls of one function. */
+static double whole_of(struct blaming *blaming, const struct portion *portions, size_t cnt)
+{
+	double whole = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct call *call = &blaming->calls[portions[i].outer - 1];
+
+		whole += call->is_in_whole ? 0 : call->gained;
+		call->is_in_whole = true;
+	}
+	return whole;
+}
+
+/*
+ * Marks the calls whose growth is spread over many functions. All calls of an outer function are
+ * judged together, because it may call each inner function at another place.
+ */
 static int mark_spread(struct blaming *blaming)
 {
 	size_t cnt = portions_of(blaming, NULL), end;
@@ -512,13 +531,16 @@ static int mark_spread(struct blaming *blaming)
 	if (!portions)
 		return -ENOMEM;
 	portions_of(blaming, portions);
-	qsort(portions, cnt, sizeof(*portions), by_outer_and_function);
+	qsort(portions, cnt, sizeof(*portions), by_through_and_function);
 	for (size_t i = 0; i < cnt; i = end) {
-		struct call *call = &blaming->calls[portions[i].outer - 1];
+		double whole;
 
-		for (end = i; end < cnt && portions[end].outer == portions[i].outer;)
+		for (end = i; end < cnt && portions[end].through == portions[i].through;)
 			end++;
-		call->is_spread = is_spread(call, &portions[i], end - i);
+		whole = whole_of(blaming, &portions[i], end - i);
+		if (is_spread(whole, &portions[i], end - i))
+			for (size_t j = i; j < end; j++)
+				blaming->calls[portions[j].outer - 1].is_spread = true;
 	}
 	return 0;
 }

@@ -417,6 +417,25 @@ static void many_functions(void **state)
 }
 
 /*
+ * If as few as eight functions of one caller leak, the caller is blamed, even if it calls each of
+ * them at another place.
+ */
+static void few_functions(void **state)
+{
+	for (size_t cnt = 7; cnt <= 8; cnt++)
+		for (size_t places = 1; places <= cnt; places += cnt - 1) {
+			struct made made = {.has_several_leaks = cnt < 8};
+
+			for (size_t i = 0; i < REPORTS * cnt; i++)
+				add(&made, 1 + i / cnt, 1, 100, HANDLERS + i % cnt,
+				    places > 1 ? RULES + i % cnt : LEAK, OUTER + i);
+			check(&made, REPORTS, places > 1 ? "rule" : "leak",
+			      (size_t)(REPORTS * 0.6 + 1) * cnt,
+			      (double)cnt * 100 * 1e9 / INTERVAL_NS);
+		}
+}
+
+/*
  * Many instances of a template leak: the template is blamed. If their source file is unknown, they
  * may not be instances of the same template, so their caller is blamed.
  */
@@ -714,6 +733,7 @@ int main(void)
 		cmocka_unit_test(wrapper),
 		cmocka_unit_test(shared_caller),
 		cmocka_unit_test(many_functions),
+		cmocka_unit_test(few_functions),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(callers_of_a_leak),
 		cmocka_unit_test(chunk_pool),
