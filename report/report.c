@@ -560,6 +560,17 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	return cnt;
 }
 
+/* Appends a path to the paths that are named, unless its address space has too many of them. */
+static void append_path(const struct candidate *path, size_t cnt[SPACE_CNT], struct shown *shown)
+{
+	enum address_space space = path->site->space;
+
+	if (cnt[space] >= (space == SPACE_KERNEL ? REPORT_KERNEL_PATHS_MAX : REPORT_PATHS_MAX))
+		return;
+	cnt[space]++;
+	shown->paths[shown->path_cnt++] = *path;
+}
+
 /*
  * Chooses the paths (growing stacks) that may be suspects, and appends paths that may be companions
  * of these. Counts the growing sites whose memory the kernel can reclaim.
@@ -568,27 +579,26 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 			struct shown *shown)
 {
 	cleanup_free struct candidate *suspects = NULL, *companions = NULL;
-	size_t suspect_cnt, companion_cnt = 0;
+	size_t cnts[SPACE_CNT] = {0}, suspect_cnt, companion_cnt = 0;
 	int err = site_order_suspects(judged, cnt, &suspect_cnt, &suspects);
 
 	if (!err)
 		err = site_order_companions(judged, cnt, &companion_cnt, &companions);
 	if (err)
 		return err;
-	shown->paths = calloc(REPORT_PATHS_MAX, sizeof(*shown->paths));
+	shown->paths = calloc(REPORT_PATHS_MAX + REPORT_KERNEL_PATHS_MAX, sizeof(*shown->paths));
 	if (!shown->paths)
 		return -ENOMEM;
 	for (size_t i = 0; i < suspect_cnt; i++) {
 		report->suspects_total += suspects[i].path_cnt ?: 1;
 		report->suspects_per_s += suspects[i].growth.history->trend.bytes_per_s;
-		if (i < REPORT_PATHS_MAX)
-			shown->paths[shown->path_cnt++] = suspects[i];
+		append_path(&suspects[i], cnts, shown);
 	}
 	for (size_t i = 0; i < companion_cnt; i++) {
 		if (companions[i].site->origin.reclaimable)
 			report->excluded_total += companions[i].path_cnt ?: 1;
-		if (suspect_cnt && shown->path_cnt < REPORT_PATHS_MAX)
-			shown->paths[shown->path_cnt++] = companions[i];
+		if (suspect_cnt)
+			append_path(&companions[i], cnts, shown);
 	}
 	return 0;
 }

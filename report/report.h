@@ -25,10 +25,15 @@ struct pools;
 struct source_lines;
 
 /*
- * Maximum number of growing paths that are suspects, after paths have been joined. Also the maximum
- * number of stacks with lost blocks.
+ * Maximum number of growing paths that are suspects, after paths of user memory have been joined.
+ * Also the maximum number of stacks with lost blocks.
  */
 #define REPORT_PATHS_MAX 256
+/*
+ * Maximum number of growing kernel paths. There are more, because a function is blamed for them
+ * (kernel_paths.h) only after they are named.
+ */
+#define REPORT_KERNEL_PATHS_MAX 1024
 
 /* Data for verdicts, in addition to the single sites. Each pointer may be NULL. */
 struct sums {

@@ -94,7 +94,7 @@ static void write_more_hint(const struct text_part *part, size_t cnt)
 		return;
 	if (!report->show_why)
 		fputs(cnt == 1 ? " (--why shows it)" : " (--why lists them)", part->out);
-	else if (report->path_cnt == REPORT_PATHS_MAX)
+	else if (report->path_cnt >= REPORT_PATHS_MAX)
 		fprintf(part->out, " (--why lists at most %d sites)", REPORT_PATHS_MAX);
 }
 

@@ -341,6 +341,9 @@ static const struct site kernel_sites[] = {
 	 .frame_cnt = 2},
 };
 
+/* More than the number of paths of user memory in a report */
+#define KERNEL_SITES (2 * REPORT_PATHS_MAX)
+
 static struct report kernel_report(struct site *sites, size_t cnt)
 {
 	static const struct sym_frame frames[] = {{.symbol = "security_inode_alloc"},
@@ -353,12 +356,14 @@ static struct report kernel_report(struct site *sites, size_t cnt)
 	};
 	static struct site_history history = {
 		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}}};
-	static const struct growth growth[] = {{.history = &history}, {.history = &history}};
+	struct growth growth[KERNEL_SITES];
 	static const struct options opts = {.top = 10};
 	static struct snapshot snap; /* the report refers to it */
 	struct fake_symbols fake = fake_symbols_of(locations, 3);
 	struct report ret;
 
+	for (size_t i = 0; i < cnt; i++)
+		growth[i] = (struct growth){.history = &history};
 	snap = (struct snapshot){.sites = sites, .site_cnt = cnt};
 	assert_int_equal(report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &ret),
 			 0);
@@ -405,6 +410,24 @@ static void growing_caches(void **state)
 	report = kernel_report(sites, 1);
 	assert_int_equal(report.suspects_total, 0);
 	assert_int_equal(report.excluded_total, 1);
+	report_deinit(&report);
+}
+
+/* However many stacks below a system call grow, its suspect has the growth of all of them. */
+static void many_kernel_paths(void **state)
+{
+	struct site sites[KERNEL_SITES];
+	struct report report;
+
+	for (size_t i = 0; i < KERNEL_SITES; i++) {
+		sites[i] = kernel_sites[1];
+		sites[i].id = 1 + i;
+	}
+	report = kernel_report(sites, KERNEL_SITES);
+	assert_int_equal(report.suspect_cnt, 1);
+	assert_int_equal(report.suspects_total, KERNEL_SITES);
+	assert_int_equal(report.suspects[0].path_cnt, KERNEL_SITES);
+	assert_true(report.suspects[0].bytes_per_s == 100 * KERNEL_SITES);
 	report_deinit(&report);
 }
 
@@ -466,6 +489,7 @@ int main(void)
 		cmocka_unit_test(excluded_sites),
 		cmocka_unit_test(doubtful_sites),
 		cmocka_unit_test(growing_caches),
+		cmocka_unit_test(many_kernel_paths),
 		cmocka_unit_test(new_page_tables),
 	};
 
