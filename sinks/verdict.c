@@ -466,29 +466,30 @@ static void write_too_young(const struct text_part *part)
 		part->report->any_age ? "" : ": -o 0 shows it");
 }
 
-/* Writes how many child processes of the traced processes are not traced, if there are any. */
-static void write_children(const struct text_part *part)
+/* Returns the number of child processes of the traced processes that are not traced. */
+static uint64_t untraced_children(const struct report *report)
 {
-	const struct snapshot *snap = part->report->snapshot;
+	const struct snapshot *snap = report->snapshot;
 	uint64_t cnt = 0;
 
 	for (size_t i = 0; i < snap->tally_cnt; i++)
 		cnt += snap->tallies[i].footprint.parts[FOOTPRINT_CHILDREN];
-	if (!cnt || traces_children(part->report))
-		return;
-	fputs("; ", part->out);
+	return traces_children(report) ? 0 : cnt;
+}
+
+static void write_children(const struct text_part *part, uint64_t cnt)
+{
 	text_write_count(part->out, cnt, "child process");
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
 /*
- * Writes how many processes of the same program are not traced, because they are no longer
- * descendants of the traced ones.
+ * Returns the number of processes of the same program that are not traced, because they are no
+ * longer descendants of the traced ones. Sets *ret to the name of one of them.
  */
-static void write_orphans(const struct text_part *part)
+static uint64_t orphans_of(const struct report *report, const char **ret)
 {
-	const struct snapshot *snap = part->report->snapshot;
-	const char *name = NULL;
+	const struct snapshot *snap = report->snapshot;
 	uint64_t cnt = 0;
 
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
@@ -496,16 +497,51 @@ static void write_orphans(const struct text_part *part)
 
 		cnt += footprint->parts[FOOTPRINT_ORPHANS];
 		if (footprint->parts[FOOTPRINT_ORPHANS])
-			name = footprint->orphan;
+			*ret = footprint->orphan;
 	}
-	if (!cnt)
-		return;
-	fputs("; ", part->out);
+	return cnt;
+}
+
+static void write_orphans(const struct text_part *part, uint64_t cnt, const char *name)
+{
 	text_write_count(part->out, cnt, "process");
 	fprintf(part->out, " of the same program whose %s not traced (--comm ",
 		cnt == 1 ? "parent has ended is" : "parents have ended are");
 	escape_puts(part->out, name);
 	fputs(" or --cgroup)", part->out);
+}
+
+/* Writes which processes are not traced, each kind after `before`. */
+static void write_untraced_processes(const struct text_part *part, const char *before)
+{
+	const char *name = NULL;
+	uint64_t children = untraced_children(part->report);
+	uint64_t orphans = orphans_of(part->report, &name);
+
+	if (children) {
+		fputs(before, part->out);
+		write_children(part, children);
+		before = "; ";
+	}
+	if (orphans) {
+		fputs(before, part->out);
+		write_orphans(part, orphans, name);
+	}
+}
+
+/*
+ * True if a line is needed about processes that are not traced: an all-clear mentions them itself,
+ * and so does a line about their growing number.
+ */
+static bool tells_untraced_processes(const struct report *report)
+{
+	const char *name;
+
+	for (size_t i = 0; i < report->untraced.cnt; i++)
+		if (report->untraced.items[i].part == FOOTPRINT_CHILDREN)
+			return false;
+	return conclusion_of(report) < CONCLUSION_KEEPS &&
+	       (untraced_children(report) || orphans_of(report, &name));
 }
 
 /*
@@ -540,8 +576,7 @@ static void write_clear(const struct text_part *part)
 		fputs("; ", part->out);
 	}
 	write_steady(part);
-	write_children(part);
-	write_orphans(part);
+	write_untraced_processes(part, "; ");
 	if (is_of_memory && !traces_kernel(report))
 		fputs("; kernel memory is not traced (-K)", part->out);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
@@ -783,6 +818,11 @@ void verdict_write_notes(const struct text_part *part)
 	write_too_young(part);
 	if (conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.pending.process)
 		write_pending_growth(part);
+	if (tells_untraced_processes(report)) {
+		text_begin_line(part);
+		write_untraced_processes(part, "");
+		fputc('\n', part->out);
+	}
 }
 
 void verdict_write_first(const struct text_part *part)

@@ -533,6 +533,38 @@ static void orphans(void **state)
 	}
 }
 
+/* Other verdicts than an all-clear have a line about children and orphans that are not traced. */
+static void line_about_processes(void **state)
+{
+	struct process_tally tally = {.footprint = {.is_known = true, .orphan = "worker"}};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct untraced_growth growth = {.part = FOOTPRINT_CHILDREN, .per_s = 1};
+	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2, .pending = 1};
+	static const char *const lines[] = {
+		"1 process of the same program whose parent has ended is not traced "
+		"(--comm worker or --cgroup)\n",
+		"1 child process is not traced (-f); 1 process of the same program",
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+
+		tally.footprint.parts[FOOTPRINT_ORPHANS] = 1;
+		tally.footprint.parts[FOOTPRINT_CHILDREN] = i;
+		text = verdict_of(&report, false);
+		assert_non_null(strstr(text, lines[i]));
+	}
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+
+		tally.footprint.parts[FOOTPRINT_ORPHANS] = 0;
+		tally.footprint.parts[FOOTPRINT_CHILDREN] = i;
+		report.untraced = (struct untraced_growths){.items = &growth, .cnt = i};
+		text = verdict_of(&report, false);
+		assert_null(strstr(text, "not traced (-f)"));
+	}
+}
+
 /* The line on mappings or address space says what grows, and when the limit will be reached. */
 static void mappings(void **state)
 {
@@ -1103,6 +1135,7 @@ int main(void)
 		cmocka_unit_test(explained),
 		cmocka_unit_test(block_too_young),
 		cmocka_unit_test(orphans),
+		cmocka_unit_test(line_about_processes),
 		cmocka_unit_test(cause_of_growth),
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(pending_growth),
