@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the lengths of queues in /proc/PID/net, and finds sockets of a process in /proc/PID/fd. */
+/*
+ * Reads the lengths of TCP and UDP queues in /proc/PID/net, asks for those of UNIX sockets, and
+ * finds the sockets of a process in /proc/PID/fd.
+ */
 #include "loader/target/socket_queues.h"
 
 #include <dirent.h>
@@ -8,6 +11,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "loader/target/unix_queues.h"
 
 #define DESCRIPTORS_MAX 4096
 /* Maximum lines that are read of a file in /proc/PID/net */
@@ -56,6 +60,13 @@ static void read_file(struct socket_queues *queues, pid_t pid, const char *name)
 		fclose(file);
 }
 
+static void add_unix(void *arg, uint64_t inode, uint64_t bytes)
+{
+	struct socket_queues *queues = arg;
+
+	hash_map_set(&queues->bytes, inode, (void *)(uintptr_t)bytes);
+}
+
 static void read_namespace(struct socket_queues *queues, pid_t pid)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6"};
@@ -70,6 +81,8 @@ static void read_namespace(struct socket_queues *queues, pid_t pid)
 	forget(queues);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		read_file(queues, pid, files[i]);
+	if (proc_has_own_namespace(pid, -1, "net"))
+		unix_queues_visit(add_unix, queues);
 	strcpy(queues->namespace, namespace);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures the data that waits in the TCP and UDP sockets of a process: it is kernel memory that
+ * Measures the data that waits in the TCP, UDP and UNIX sockets of a process: kernel memory that
  * grows if the process does not read, or if its peers do not.
  */
 #ifndef LOADER_TARGET_SOCKET_QUEUES_H
@@ -22,7 +22,8 @@ void socket_queues_deinit(struct socket_queues *queues);
 
 /*
  * Returns the bytes that wait in the sockets of a process: received and not read, or sent and not
- * acknowledged. Reads the queues of the process's namespace, unless `queues` has them. Skips
+ * acknowledged. Reads the queues of the process's namespace, unless `queues` has them; of UNIX
+ * sockets, only data that was not read, and only in memleak's own namespace. Skips
  * descriptors of the process after the first 4096.
  */
 uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid);

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "loader/target/unix_queues.h"
+
 #define BYTES 1000
 
 /* Opens a socket of this machine with a free port. Returns the address in *ret. */
@@ -90,11 +92,39 @@ static void unread_datagrams(void **state)
 	close(receiver);
 }
 
+static void ignore(void *arg, uint64_t inode, uint64_t bytes)
+{
+	(void)arg;
+	(void)inode;
+	(void)bytes;
+}
+
+/* Unread data in UNIX sockets counts for the process that does not read it. */
+static void unread_unix(void **state)
+{
+	static char bytes[BYTES] = {1};
+	int pair[2];
+
+	if (unix_queues_visit(ignore, NULL)) {
+		print_message("skipped: the kernel does not list UNIX sockets\n");
+		skip();
+	}
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(write(pair[0], bytes, BYTES), BYTES);
+	assert_int_equal(write(pair[0], bytes, BYTES), BYTES);
+	assert_int_equal(now(), 2 * BYTES);
+	close(pair[0]);
+	assert_int_equal(now(), 2 * BYTES);
+	close(pair[1]);
+	assert_int_equal(now(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unread_stream),
 		cmocka_unit_test(unread_datagrams),
+		cmocka_unit_test(unread_unix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
