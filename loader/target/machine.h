@@ -17,12 +17,12 @@ struct machine {
 	struct socket_queues sockets;
 };
 
-/* Reads the files on tmpfs. Other facts are read when a footprint first needs them. */
+/* Forgets the facts of the previous report. Facts are read when a footprint first needs them. */
 static inline void machine_begin_report(struct machine *machine)
 {
 	program_list_deinit(&machine->programs);
 	socket_queues_deinit(&machine->sockets);
-	tmpfs_files_read(&machine->tmpfs);
+	tmpfs_files_begin_report(&machine->tmpfs);
 }
 
 static inline void machine_deinit(struct machine *machine)

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,10 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/prefix.h"
+#include "base/proc.h"
+#include "base/regular_file.h"
 
 #define MOUNTS_MAX 4096
 /* Maximum number of tmpfs mounts that are walked */
@@ -39,10 +43,11 @@ struct mount {
 
 struct walk {
 	struct tmpfs_files *files;
+	pid_t pid; /* process whose mounts are walked */
+	int root;  /* root directory of the process; -1: memleak's own */
 	/* Key: id plus 1 of a mount without a server. Value: id plus 1 of the mount it is on. */
 	struct hash_map parents;
-	struct hash_map devices; /* file systems that were walked; keys: device numbers plus 1 */
-	unsigned int entries;    /* number of entries read on the current mount */
+	unsigned int entries; /* number of entries read on the current mount */
 };
 
 static bool is_older(const struct statx_timestamp *time, const struct timespec *since)
@@ -109,27 +114,24 @@ static void walk_folder(struct walk *walk, int fd, int depth)
 	closedir(dir);
 }
 
-/* True if the path of a mount leads to it, and not to another file system that covers it. */
-static bool is_on_top(const struct mount *mount)
-{
-	struct statx st;
-
-	return !statx(AT_FDCWD, mount->point, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE,
-		      &st) &&
-	       st.stx_dev_major == mount->major && st.stx_dev_minor == mount->minor;
-}
-
-/* Walks a mount, unless its file system was walked before. */
+/*
+ * Walks a mount, unless its file system was walked before, or another file system covers it. In
+ * another namespace, the process may have put links into the path. In memleak's own, openat2(),
+ * which refuses links, may not be permitted, but is not needed.
+ */
 static void walk_mount(struct walk *walk, const struct mount *mount)
 {
-	uint64_t device = ((uint64_t)mount->major << 32 | mount->minor) + 1;
+	enum links links = walk->root < 0 ? LINKS_ALL : LINKS_NONE;
+	cleanup_close int at = folder_open(walk->root, mount->point, links);
+	struct hash_map *devices = &walk->files->devices;
+	struct stat st;
 	int fd;
 
-	if (!is_on_top(mount) || hash_map_get(&walk->devices, device) ||
-	    hash_map_set(&walk->devices, device, walk))
+	if (at < 0 || file_stat(at, &st) || st.st_dev != makedev(mount->major, mount->minor) ||
+	    hash_map_get(devices, st.st_dev + 1) || hash_map_set(devices, st.st_dev + 1, walk))
 		return;
 	walk->entries = 0;
-	fd = open(mount->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		walk_folder(walk, fd, 0);
 }
@@ -150,10 +152,12 @@ static bool parse(const char *line, struct mount *ret)
 /* Adds a mount to walk->parents if no server is asked for paths on it. */
 static void note_local(struct walk *walk, const struct mount *mount)
 {
-	static const char *const types[] = {"tmpfs", "devtmpfs", "ext", "xfs", "btrfs", "overlay"};
+	static const char *const types[] = {"tmpfs", "devtmpfs", "rootfs", "ext",      "xfs",
+					    "btrfs", "zfs",      "f2fs",   "squashfs", "overlay"};
 	bool is_root = !strcmp(mount->point, "/");
+	bool is_local_type = has_prefix_of(mount->type, types, sizeof(types) / sizeof(types[0]));
 
-	if (is_root || has_prefix_of(mount->type, types, sizeof(types) / sizeof(types[0])))
+	if (is_local_type || (is_root && walk->root < 0))
 		hash_map_set(&walk->parents, (uint64_t)mount->id + 1,
 			     (void *)(is_root ? ROOT : (uintptr_t)mount->parent + 1));
 }
@@ -172,52 +176,86 @@ static bool is_local(const struct walk *walk, const struct mount *mount)
 static void visit(struct walk *walk, const struct mount *mount)
 {
 	if (!strcmp(mount->type, "tmpfs") && !strcmp(mount->root, "/") &&
-	    walk->devices.cnt < WALKS_MAX && is_local(walk, mount))
+	    walk->files->devices.cnt < WALKS_MAX && is_local(walk, mount))
 		walk_mount(walk, mount);
 }
 
 static void for_each_mount(struct walk *walk,
 			   void (*call)(struct walk *walk, const struct mount *mount))
 {
-	cleanup_fclose FILE *file = fopen("/proc/self/mountinfo", "re");
 	cleanup_free char *line = NULL;
 	struct mount mount;
 	size_t size = 0;
+	char path[32];
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", walk->pid);
+	file = fopen(path, "re");
 	for (int i = 0; file && i < MOUNTS_MAX && getline(&line, &size, file) > 0; i++)
 		if (parse(line, &mount))
 			call(walk, &mount);
+	if (file)
+		fclose(file);
 }
 
-void tmpfs_files_read(struct tmpfs_files *files)
+/* Walks the mounts that a process sees. In memleak's own namespace, those that memleak sees. */
+static void walk_mounts(struct tmpfs_files *files, pid_t pid)
 {
-	struct walk walk = {.files = files};
+	bool is_own = proc_has_own_namespace(pid, -1, "mnt");
+	cleanup_close int root = is_own ? -1 : proc_open(pid, "root", O_PATH | O_DIRECTORY);
+	struct walk walk = {.files = files, .pid = is_own ? getpid() : pid, .root = root};
 
-	/* The kernel takes the times of files from this clock. */
-	if (!files->since.tv_sec)
-		clock_gettime(CLOCK_REALTIME_COARSE, &files->since);
-	hash_map_deinit(&files->bytes);
+	if (!is_own && root < 0)
+		return;
 	/* A mount may come before the mount that it is on. */
 	for_each_mount(&walk, note_local);
 	for_each_mount(&walk, visit);
 	hash_map_deinit(&walk.parents);
-	hash_map_deinit(&walk.devices);
+}
+
+/* Returns the number of a process's mount namespace; 0 if it cannot be read. */
+static uint64_t namespace_of(pid_t pid)
+{
+	char target[PATH_MAX];
+	uint64_t number = 0;
+
+	if (proc_readlink(pid, -1, "ns/mnt", target) > 0)
+		sscanf(target, "mnt:[%" SCNu64 "]", &number);
+	return number;
+}
+
+static void forget(struct tmpfs_files *files)
+{
+	hash_map_deinit(&files->bytes);
+	hash_map_deinit(&files->devices);
+	hash_map_deinit(&files->namespaces);
+}
+
+void tmpfs_files_begin_report(struct tmpfs_files *files)
+{
+	/* The kernel takes the times of files from this clock. */
+	if (!files->since.tv_sec)
+		clock_gettime(CLOCK_REALTIME_COARSE, &files->since);
+	forget(files);
 }
 
 void tmpfs_files_deinit(struct tmpfs_files *files)
 {
-	hash_map_deinit(&files->bytes);
-	*files = (struct tmpfs_files){0};
+	forget(files);
 }
 
 /* The owner of /proc/PID is the effective user of the process. */
-uint64_t tmpfs_files_of(const struct tmpfs_files *files, pid_t pid)
+uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 {
+	uint64_t namespace = namespace_of(pid);
 	struct stat process;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return stat(path, &process)
-		       ? 0
-		       : (uintptr_t)hash_map_get(&files->bytes, (uint64_t)process.st_uid + 1);
+	if (!namespace || stat(path, &process))
+		return 0;
+	if (!hash_map_get(&files->namespaces, namespace) &&
+	    !hash_map_set(&files->namespaces, namespace, files))
+		walk_mounts(files, pid);
+	return (uintptr_t)hash_map_get(&files->bytes, (uint64_t)process.st_uid + 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Adds up the files on tmpfs by owner, whether a process has them open or not. Knows nothing of
- * traced processes.
+ * Adds up the files on tmpfs by owner, whether a process has them open or not. The files are those
+ * that a process can see: containers have their own mounts.
  */
 #ifndef LOADER_TARGET_TMPFS_FILES_H
 #define LOADER_TARGET_TMPFS_FILES_H
@@ -14,20 +14,23 @@
 
 /* A zeroed struct is valid and empty. */
 struct tmpfs_files {
-	struct timespec since; /* time of the first call of tmpfs_files_read() */
-	struct hash_map bytes; /* key: user id plus 1; value: number of bytes, as a pointer */
+	struct timespec since;      /* time of the first report */
+	struct hash_map bytes;      /* key: user id plus 1; value: number of bytes, as a pointer */
+	struct hash_map namespaces; /* mount namespaces that were walked for this report */
+	struct hash_map devices;    /* file systems that were walked; keys: device numbers plus 1 */
 };
 
-/*
- * Reads the mounts that memleak sees, and adds up the files that were created or changed since the
- * first call. Older files do not count: if one of them is removed, the sum must not fall, because
- * this would hide the growth of other files. Skips files after the first 16384 of a mount, and
- * mounts below another file system than the root and a few types that are always local.
- */
-void tmpfs_files_read(struct tmpfs_files *files);
+/* Forgets the files of the previous report. */
+void tmpfs_files_begin_report(struct tmpfs_files *files);
 void tmpfs_files_deinit(struct tmpfs_files *files);
 
-/* Returns the bytes of the files that belong to the effective user of a process. */
-uint64_t tmpfs_files_of(const struct tmpfs_files *files, pid_t pid);
+/*
+ * Returns the bytes of the files that belong to the effective user of a process and were created or
+ * changed since the first report. Older files do not count: if one of them is removed, the sum must
+ * not fall, because this would hide the growth of other files. Walks the mounts that the process
+ * sees, unless this was done for this report. Skips files after the first 16384 of a mount, and
+ * mounts below a file system that may be served by another process or machine.
+ */
+uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid);
 
 #endif

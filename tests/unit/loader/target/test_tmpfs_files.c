@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ static void create(const char *path)
 
 static uint64_t now_of(struct tmpfs_files *files)
 {
-	tmpfs_files_read(files);
+	tmpfs_files_begin_report(files);
 	return tmpfs_files_of(files, target);
 }
 
@@ -170,13 +171,57 @@ static void moved_mount(void **state)
 	tmpfs_files_deinit(&files);
 }
 
+/* Makes a file in its own /dev/shm when a byte arrives, and sends the byte back. Never returns. */
+static void run_container(int end, int other)
+{
+	char byte;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("test", "/dev/shm", "tmpfs", 0, NULL) || setgid(USER) || setuid(USER) ||
+	    prctl(PR_SET_DUMPABLE, 1))
+		_exit(1);
+	close(other);
+	while (write(end, "", 1) == 1 && read(end, &byte, 1) == 1)
+		create("/dev/shm/inside");
+	_exit(0);
+}
+
+/* A process in another mount namespace, such as that of a container, has its own files. */
+static void other_namespace(void **state)
+{
+	struct tmpfs_files files = {0};
+	int ends[2], status;
+	char byte;
+	pid_t pid;
+
+	wait_for_target();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = fork();
+	if (!pid)
+		run_container(ends[1], ends[0]);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	tmpfs_files_begin_report(&files);
+	assert_int_equal(tmpfs_files_of(&files, pid), 0);
+	assert_int_equal(write(ends[0], "", 1), 1);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	/* The mounts of a namespace are walked once per report. */
+	assert_int_equal(tmpfs_files_of(&files, pid), 0);
+	tmpfs_files_begin_report(&files);
+	assert_int_equal(tmpfs_files_of(&files, pid), FILE_BYTES);
+	close(ends[0]);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	tmpfs_files_deinit(&files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_user),
-		cmocka_unit_test(old_file_that_grows),
-		cmocka_unit_test(mount_inside),
-		cmocka_unit_test(moved_mount),
+		cmocka_unit_test(files_of_user),   cmocka_unit_test(old_file_that_grows),
+		cmocka_unit_test(mount_inside),    cmocka_unit_test(moved_mount),
+		cmocka_unit_test(other_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
