@@ -197,7 +197,9 @@ _Static_assert(offsetof(struct account, module_cnt) % ACCOUNT_CACHE_LINE == 0,
 
 struct account_thread {
 	__u32 tid;
-	__u32 reserved;
+	/* 1 after the thread has ended, until another thread takes its number and adds to its
+	 * counts */
+	__u32 has_ended;
 	__u64 calls[ACCOUNT_CALL_CNT];
 	__u64 earlier_frees;           /* number of frees of addresses that are in no cell */
 	__u64 failed;                  /* number of failed allocator calls, except for 0 bytes */

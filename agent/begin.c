@@ -30,6 +30,15 @@
  */
 #define HALVES 8U
 
+/*
+ * Number of threads after which the numbers of ended threads are reused. Blocks of an ended thread
+ * are then shown as blocks of the thread that has the number now.
+ */
+#define NUMBERS_BEFORE_REUSE (1U << 15)
+/* Maximum numbers that a new thread checks to find the number of an ended thread */
+#define REUSE_TRIES 64U
+#define NUMBERS_MAX ((1U << ACCOUNT_THREAD_BITS) - 1)
+
 struct gate gate __attribute__((aligned(4096), visibility("hidden")));
 __thread struct thread self;
 
@@ -324,13 +333,19 @@ bool agent_begin(void)
 }
 
 /*
- * Runs when a thread ends: frees its memo (its remembered stacks). If later destructors allocate
- * memory, the thread gets a new memo.
+ * Runs when a thread ends: frees its memo (its remembered stacks) and its number. If later
+ * destructors allocate memory, the thread gets a new memo and a new number.
  */
 static void end_thread(void *memo)
 {
+	struct account_thread *counts =
+		self.account && self.account == gate.account ? self.counts : NULL;
+
+	self.account = NULL;
 	self.memo = NULL;
 	memo_free(memo);
+	if (counts)
+		__atomic_store_n(&counts->has_ended, 1, __ATOMIC_RELEASE);
 }
 
 void thread_begin_memo(void)
@@ -355,27 +370,57 @@ static void find_stack(bool is_main)
 	self.high = self.low + PAGE;
 }
 
+/* Takes the number of a thread that has ended. Returns 0 if none is found. */
+static uint32_t reuse_number(const struct account *account)
+{
+	static uint32_t next;
+	uint32_t cnt = __atomic_load_n(&account->thread_cnt, __ATOMIC_RELAXED);
+
+	if (cnt > NUMBERS_MAX)
+		cnt = NUMBERS_MAX;
+	for (uint32_t i = 0; cnt >= NUMBERS_BEFORE_REUSE && i < REUSE_TRIES; i++) {
+		uint32_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % cnt, ended = 1;
+
+		if (__atomic_compare_exchange_n(&gate.threads[at].has_ended, &ended, 0, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return at + 1;
+	}
+	return 0;
+}
+
+/* Takes a number that no thread has had. Returns 0 if there is none. */
+static uint32_t new_number(struct account *account)
+{
+	uint32_t number = __atomic_add_fetch(&account->thread_cnt, 1, __ATOMIC_RELAXED);
+
+	if (number <= NUMBERS_MAX)
+		return number;
+	__atomic_fetch_sub(&account->thread_cnt, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
 bool thread_begin(struct account *account)
 {
-	uint32_t number = __atomic_fetch_add(&account->thread_cnt, 1, __ATOMIC_RELAXED);
-	uint32_t tid = system_tid();
+	uint32_t number = reuse_number(account), tid = system_tid();
 
-	if (number >= (1U << ACCOUNT_THREAD_BITS) - 1) {
-		__atomic_fetch_sub(&account->thread_cnt, 1, __ATOMIC_RELAXED);
+	if (!number)
+		number = new_number(account);
+	if (!number) {
 		lose(account, ACCOUNT_LOST_THREADS);
 		return false;
 	}
-	self.number = number + 1;
-	self.counts = &gate.threads[number];
+	self.number = number;
+	self.counts = &gate.threads[number - 1];
 	self.counts->tid = tid;
 	if (!self.high)
 		find_stack(tid == account->pid);
 	self.foreign_low = self.foreign_high = 0;
 	self.countdown = 0;
 	self.random = mix(mix(system_ns(), tid), (uint64_t)&self);
+	self.account = account;
+	/* The C library may allocate memory for the key, so the thread must be complete. */
 	if (!self.memo)
 		thread_begin_memo();
-	self.account = account;
 	return true;
 }
 

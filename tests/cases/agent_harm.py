@@ -140,12 +140,28 @@ int main(void)
 """
 
 
-def test_late_destructors(t):
+KEYS = """
+#include <pthread.h>
+__attribute__((constructor)) static void make(void)
+{
+	pthread_key_t key;
+
+	for (int i = 0; i < 40; i++)
+		pthread_key_create(&key, NULL);
+}
+"""
+
+
+@each("few", "many")
+def test_late_destructors(t, keys):
     """
     Allocations in thread destructors, which run after the agent has forgotten the thread, have a
-    stack.
+    stack; also if libraries have taken all keys for which the C library need not allocate memory.
     """
-    report, _ = command(t, build(t, "late", LATE))
+    libraries = []
+    if keys == "many":
+        libraries = ["-Wl,--no-as-needed", build(t, "keys.so", KEYS, "-shared", "-fPIC")]
+    report, _ = command(t, build(t, "late", LATE, *libraries))
     sites = sites_of(report, "late")
     wanted("blocks", sum(site["count"] for site in sites), 20)
     if any(site["stack_end"] != "complete" for site in sites) or any(report["lost"].values()):
@@ -397,3 +413,43 @@ def test_another_user(t):
     wanted("processes lost", report["lost"]["processes"], 1)
     if "runs as another user" not in t.notes:
         raise Failure(f"not said: {t.notes!r}")
+
+
+MANY = SAY + """
+static void *run(void *arg)
+{
+	void *volatile block = malloc(100);
+
+	free(block);
+	return NULL;
+}
+static int start(int cnt)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < cnt; i++)
+		if (pthread_create(&thread, NULL, run, NULL) || pthread_join(thread, NULL))
+			return 1;
+	return 0;
+}
+int main(void)
+{
+	if (start(34000))
+		return 1;
+	say();
+	if (start(34000))
+		return 1;
+	say();
+	return 0;
+}
+"""
+
+
+@untraced
+@slow
+def test_threads_for_ever(t):
+    """A program may start any number of threads: the numbers of ended threads are used again."""
+    said = loaded(t, build(t, "many", MANY))
+    before, after = field(said, "RssShmem")
+    if after - before > 2000:
+        raise Failure(f"{before} kB after 34000 threads, {after} kB after twice as many")
