@@ -401,12 +401,12 @@ static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 
 bool allocators_map(struct account *account, uint64_t caller)
 {
+	struct code own, of_caller;
 	bool unsure;
-	const struct code *own = modules_find(account, (uint64_t)next[MALLOC], &unsure);
-	const struct code *of_caller = modules_find(account, caller, &unsure);
 
-	return own && of_caller && own->loaded_start &&
-	       own->loaded_start == of_caller->loaded_start;
+	return modules_find(account, (uint64_t)next[MALLOC], &own, &unsure) &&
+	       modules_find(account, caller, &of_caller, &unsure) && own.loaded_start &&
+	       own.loaded_start == of_caller.loaded_start;
 }
 
 #define CALLER(ra, sp, fp) (&(struct caller){ra, sp, fp})

@@ -25,12 +25,17 @@
 
 /* Executable mappings, sorted by address. A list is never modified, only replaced by a new one. */
 struct code_list {
-	uint64_t bytes; /* size of this list in memory, in bytes */
+	uint64_t bytes;         /* size of this list in memory, in bytes */
+	struct code_list *next; /* next list in `replaced` */
 	uint32_t cnt;
 	struct code items[];
 };
 
 static struct code_list *list;
+/* lists that were replaced, but that threads may still be reading */
+static struct code_list *replaced;
+/* number of threads and signal handlers that may be reading a list */
+static uint32_t readers;
 /* reading time that the budget does not cover yet */
 static uint64_t read_ns;
 static uint64_t read_at_ns;
@@ -275,6 +280,40 @@ static struct code_list *make_list(struct account *account, const char *text, ui
 	return made;
 }
 
+/* Adds a list, or several lists that are linked, to `replaced`. */
+static void set_aside(struct code_list *first)
+{
+	struct code_list *last = first, *head;
+
+	while (last && last->next)
+		last = last->next;
+	head = __atomic_load_n(&replaced, __ATOMIC_RELAXED);
+	while (last) {
+		last->next = head;
+		if (__atomic_compare_exchange_n(&replaced, &head, first, true, __ATOMIC_SEQ_CST,
+						__ATOMIC_RELAXED))
+			return;
+	}
+}
+
+/*
+ * Frees the lists that were replaced, unless something else is reading. Later readers cannot find
+ * these lists. Called by a reader.
+ */
+static void free_replaced(void)
+{
+	struct code_list *lists = __atomic_exchange_n(&replaced, NULL, __ATOMIC_SEQ_CST), *next;
+
+	if (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) != 1) {
+		set_aside(lists);
+		return;
+	}
+	for (; lists; lists = next) {
+		next = lists->next;
+		system_unmap(lists, lists->bytes);
+	}
+}
+
 static bool is_same_list(const struct code_list *a, const struct code_list *b)
 {
 	bool same = a && a->cnt == b->cnt;
@@ -293,7 +332,7 @@ static bool is_same_list(const struct code_list *a, const struct code_list *b)
 /* Reads the executable mappings, and replaces `list` if they have changed. False if unreadable. */
 static bool read_list(struct account *account)
 {
-	struct code_list *before = __atomic_load_n(&list, __ATOMIC_ACQUIRE), *made = NULL;
+	struct code_list *before = __atomic_load_n(&list, __ATOMIC_SEQ_CST), *made = NULL;
 	uint64_t len = 0;
 	char *text = read_maps(&len);
 
@@ -304,13 +343,15 @@ static bool read_list(struct account *account)
 	if (!made)
 		return false;
 	/*
-	 * Other threads may be using the old list, so it is never freed. The new list is freed if
-	 * it is equal to the old one, or if another thread has replaced the old one first.
+	 * The new list is freed if it is equal to the old one, or if another thread has replaced
+	 * the old one first.
 	 */
 	if (is_same_list(before, made) ||
-	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_ACQ_REL,
+	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		system_unmap(made, made->bytes);
+	else
+		set_aside(before);
 	return true;
 }
 
@@ -328,28 +369,56 @@ static bool may_read(uint64_t now_ns)
 	return taken_ns < READ_MOST_NS;
 }
 
-const struct code *modules_find(struct account *account, uint64_t pc, bool *ret_unsure)
+/*
+ * Copies the code at an address from the list. *ret_unsure: true if there is no list, which another
+ * thread may have discarded just now.
+ */
+static bool copy_code(uint64_t pc, struct code *ret, bool *ret_unsure)
 {
-	const struct code *found = find_in(__atomic_load_n(&list, __ATOMIC_ACQUIRE), pc);
+	const struct code_list *codes = __atomic_load_n(&list, __ATOMIC_SEQ_CST);
+	const struct code *found = find_in(codes, pc);
+
+	*ret_unsure = !codes;
+	if (found)
+		*ret = *found;
+	return found;
+}
+
+static bool find_or_read(struct account *account, uint64_t pc, struct code *ret, bool *ret_unsure)
+{
+	bool found, is_read;
 	uint64_t begin_ns;
 
-	*ret_unsure = false;
-	if (found)
-		return found;
+	if (copy_code(pc, ret, ret_unsure))
+		return true;
 	begin_ns = system_ns();
 	if (!may_read(begin_ns)) {
 		*ret_unsure = true;
-		return NULL;
+		return false;
 	}
-	*ret_unsure = !read_list(account);
+	is_read = read_list(account);
 	__atomic_fetch_add(&read_ns, system_ns() - begin_ns, __ATOMIC_RELAXED);
-	return find_in(__atomic_load_n(&list, __ATOMIC_ACQUIRE), pc);
+	found = copy_code(pc, ret, ret_unsure);
+	*ret_unsure |= !is_read;
+	return found;
+}
+
+bool modules_find(struct account *account, uint64_t pc, struct code *ret, bool *ret_unsure)
+{
+	bool found;
+
+	__atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
+	found = find_or_read(account, pc, ret, ret_unsure);
+	if (__atomic_load_n(&replaced, __ATOMIC_RELAXED))
+		free_replaced();
+	__atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
+	return found;
 }
 
 void modules_forget(void)
 {
 	frame_info_forget();
-	__atomic_store_n(&list, NULL, __ATOMIC_RELEASE);
+	set_aside(__atomic_exchange_n(&list, NULL, __ATOMIC_SEQ_CST));
 }
 
 struct unwind_rule modules_rule(const struct code *code, uint64_t pc)

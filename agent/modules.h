@@ -24,11 +24,11 @@ struct code {
 };
 
 /*
- * Returns the code at an address, NULL if there is none. May read the program's mappings, which
+ * Finds the code at an address. False if there is none. May read the program's mappings, which
  * takes about 0.1 ms. *ret_unsure: true if the mappings could not be read, or if the time budget
  * for reading them was used up.
  */
-const struct code *modules_find(struct account *account, uint64_t pc, bool *ret_unsure);
+bool modules_find(struct account *account, uint64_t pc, struct code *ret, bool *ret_unsure);
 
 /* Discards the cached list of the program's mappings. */
 void modules_forget(void);

@@ -159,18 +159,18 @@ static bool find_rule(struct state *state, uint64_t pc, union rule_word *ret,
 		      uint64_t *ret_to_frame)
 {
 	struct known_rule *known = known_rule(pc);
-	const struct code *code;
-	bool unsure;
+	struct code code;
+	bool unsure, is_code;
 
 	if (find_known(pc, ret, ret_to_frame))
 		return true;
-	code = modules_find(state->account, pc, &unsure);
+	is_code = modules_find(state->account, pc, &code, &unsure);
 	state->walk->doubtful |= unsure;
-	if (!code)
+	if (!is_code)
 		return false;
-	*ret_to_frame = code->is_own ? NO_FRAME : code->to_frame;
-	ret->rule = code->is_trampoline ? (struct unwind_rule){.cfa = UNWIND_CFA_CNT}
-					: modules_rule(code, pc);
+	*ret_to_frame = code.is_own ? NO_FRAME : code.to_frame;
+	ret->rule = code.is_trampoline ? (struct unwind_rule){.cfa = UNWIND_CFA_CNT}
+				       : modules_rule(&code, pc);
 	__atomic_store_n(&known->rule, ret->bits, __ATOMIC_RELAXED);
 	__atomic_store_n(&known->to_frame, *ret_to_frame, __ATOMIC_RELAXED);
 	__atomic_store_n(&known->check, rule_key(pc) ^ ret->bits ^ *ret_to_frame, __ATOMIC_RELAXED);

@@ -3,81 +3,19 @@
  * Tests stack walks that stop at frames known from the previous stack: each walk is compared with a
  * complete walk. Functions call each other at random; some stacks are deep enough to be truncated.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <alloca.h>
-#include <cmocka.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 
+#include "tests/unit/agent/here.h"
 #include "tests/unit/lib/random.h"
 
-/* The agent's code is in no library that this test could link, so the test includes its sources. */
-#include "agent/call_tree.c"
-#include "agent/frame_info.c"
-#include "agent/modules.c"
-#include "agent/system.c"
-#include "agent/walk.c"
-
 #define DEPTH 24U
-#define ACCOUNT_BYTES (64ULL << 20)
 #define ROUNDS 400
-#define NOIPA __attribute__((noinline))
 
-struct gate gate;
-__thread struct thread self;
-
-static struct account *account;
 static struct known_stack known;
 static uint64_t seed = 1;
 static uint64_t cut_cnt, whole_cnt, met_cnt;
-
-static void make_account(void)
-{
-	uint64_t at = 4096;
-
-	account = mmap(NULL, ACCOUNT_BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_ptr_not_equal(account, MAP_FAILED);
-	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++, at += 1 << 20)
-		account->region[i] = at;
-	account->region[ACCOUNT_SPILLS] = account->region[ACCOUNT_FRAMES] + (32 << 20);
-	account->region[ACCOUNT_CHUNKS] = account->region[ACCOUNT_SPILLS] + 4096;
-	account->end = ACCOUNT_BYTES;
-	account->depth = walk_set_depth(DEPTH);
-	call_tree_begin(account);
-	gate.frames = region(account, ACCOUNT_FRAMES);
-}
-
-/*
- * The agent skips frames of its own module, which in this test is the test program. Mark the module
- * as foreign, so that the test's functions count as callers.
- */
-static void become_caller(void)
-{
-	bool unsure;
-
-	assert_non_null(modules_find(account, (uint64_t)become_caller, &unsure));
-	for (uint32_t i = 0; i < list->cnt; i++)
-		list->items[i].is_own = false;
-}
-
-static struct caller caller_here(const ucontext_t *here)
-{
-#if defined(__x86_64__)
-	const greg_t *registers = here->uc_mcontext.gregs;
-
-	return (struct caller){(uint64_t)registers[REG_RIP], (uint64_t)registers[REG_RSP],
-			       (uint64_t)registers[REG_RBP]};
-#elif defined(__aarch64__)
-	return (struct caller){here->uc_mcontext.pc, here->uc_mcontext.sp,
-			       here->uc_mcontext.regs[29]};
-#endif
-}
 
 /*
  * Checks that the stored stack `number` has the frames of a complete walk. If it is truncated, it
@@ -237,9 +175,69 @@ static void test_augmentations(void **state)
 	assert_false(knows_augmentation('X'));
 }
 
+/* As after dlclose(): discards the list of mappings, and reads it again. False if that fails. */
+static bool read_again(void)
+{
+	struct code code;
+	bool unsure;
+
+	__atomic_store_n(&read_ns, 0, __ATOMIC_RELAXED); /* spend none of the time budget */
+	modules_forget();
+	return modules_find(account, (uint64_t)become_caller, &code, &unsure) &&
+	       code.start <= (uint64_t)become_caller && code.end > (uint64_t)become_caller;
+}
+
+/* A program that reloads a plugin again and again must not grow by lists of its mappings. */
+static void test_lists_are_freed(void **state)
+{
+	static void *lists[1000];
+	unsigned char resident;
+	int kept = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		assert_true(read_again());
+		lists[i] = list;
+	}
+	for (int i = 0; i < 1000; i++)
+		kept += lists[i] != list && !mincore(lists[i], 1, &resident);
+	assert_int_equal(kept, 0);
+}
+
+static void *read_often(void *arg)
+{
+	struct code code;
+	int *found = arg;
+	bool unsure;
+
+	for (int i = 0; i < 200; i++) {
+		read_again();
+		__atomic_store_n(&read_ns, 0, __ATOMIC_RELAXED);
+		/* There is no code, so this reads another list, and compares it with the current
+		 * one. */
+		modules_find(account, (uint64_t)&readers, &code, &unsure);
+		*found += modules_find(account, (uint64_t)become_caller, &code, &unsure) || unsure;
+	}
+	return NULL;
+}
+
+/* A list is not freed while another thread reads it. */
+static void test_lists_in_threads(void **state)
+{
+	pthread_t threads[4];
+	int found[4] = {0};
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_often, &found[i]), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(found[i], 200);
+	assert_int_equal(readers, 0);
+}
+
 static int begin(void **state)
 {
-	make_account();
+	make_account(DEPTH);
 	become_caller();
 	return 0;
 }
@@ -256,6 +254,8 @@ int main(void)
 		cmocka_unit_test(test_walks),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_augmentations),
+		cmocka_unit_test(test_lists_are_freed),
+		cmocka_unit_test(test_lists_in_threads),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
