@@ -198,7 +198,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	bool is_void = memo->generation != now;
 	uint32_t number;
 
-	memo->generation = MEMO_BUSY;
+	memo->generation = MEMO_BUSY | caller->sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (is_void)
 		forget(memo);
@@ -219,23 +219,71 @@ static uint32_t find_anew(struct account *account, struct walked_stack *walk,
 	return walk_keep(account, walk, NULL, false);
 }
 
+/*
+ * True if the agent's code for the caller with the stack pointer `before` was left by a jump out of
+ * a signal handler: while that code runs, later callers on its stack have lower stack pointers.
+ * Compares only positions on the thread's own stack.
+ */
+static bool is_abandoned(uint64_t before, uint64_t sp)
+{
+	return before >= self.low && before <= sp && sp < self.high && !system_on_signal_stack();
+}
+
+/* Ends walks that were abandoned, with the walks inside them, and an abandoned use of the memo. */
+static void drop_abandoned(struct memo *memo, uint64_t sp)
+{
+	uint32_t i = 0;
+
+	while (i < memo->walk_cnt && !is_abandoned(memo->walk_sps[i], sp))
+		i++;
+	for (uint32_t j = i; j < memo->walk_cnt; j++)
+		memo->walk_sps[j] = 0;
+	memo->walk_cnt = i;
+	if ((memo->generation & MEMO_BUSY) && is_abandoned(memo->generation & ~MEMO_BUSY, sp))
+		memo->generation = MEMO_NEW;
+}
+
+/*
+ * Begins a walk for a caller with this stack pointer. Returns the walk's index, WALKS if too many
+ * are in progress. A signal handler that interrupts this function leaves walk_cnt unchanged.
+ */
+static uint32_t begin_walk(struct memo *memo, uint64_t sp)
+{
+	uint32_t i;
+
+	drop_abandoned(memo, sp);
+	i = memo->walk_cnt;
+	if (i >= WALKS)
+		return WALKS;
+	memo->walk_cnt = i + 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	memo->walk_sps[i] = sp;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return i;
+}
+
+static void end_walk(struct memo *memo, uint32_t i)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	memo->walk_sps[i] = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	memo->walk_cnt = i;
+}
+
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp)
 {
 	const struct caller caller = {ra, sp, fp};
+	uint32_t number = 0, i;
 	struct memo *memo;
-	uint32_t number = 0;
 
 	if (!self.memo)
 		thread_begin_memo();
 	memo = self.memo;
-	if (memo && memo->walk_cnt < WALKS) {
-		struct walked_stack *walk = &memo->walks[memo->walk_cnt++];
-
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		number = memo->generation == MEMO_BUSY ? find_anew(account, walk, &caller)
-						       : take_and_find(account, memo, &caller);
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		memo->walk_cnt--;
+	i = memo ? begin_walk(memo, sp) : WALKS;
+	if (i < WALKS) {
+		number = memo->generation & MEMO_BUSY ? find_anew(account, &memo->walks[i], &caller)
+						      : take_and_find(account, memo, &caller);
+		end_walk(memo, i);
 	}
 	if (number)
 		return number;
@@ -243,20 +291,18 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 	return ACCOUNT_NO_STACK;
 }
 
-uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled)
+uint32_t stacks_add_scripts(struct account *account, uint32_t number, uint64_t sp, bool is_recalled)
 {
 	struct memo *memo = self.memo;
+	uint32_t i = begin_walk(memo, sp);
 
-	if (memo->walk_cnt >= WALKS) {
+	if (i >= WALKS) {
 		lose(account, ACCOUNT_LOST_STACKS);
 		return number;
 	}
-	memo->walk_cnt++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	number = scripts_find(account, number, &memo->script_walks[memo->walk_cnt - 1],
+	number = scripts_find(account, number, &memo->script_walks[i],
 			      is_recalled ? &memo->readable : NULL);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	memo->walk_cnt--;
+	end_walk(memo, i);
 	return number;
 }
 
@@ -274,6 +320,8 @@ struct memo *memo_new(void)
 	if (!memo)
 		return NULL;
 	memo->walk_cnt = 0;
+	for (uint32_t i = 0; i < WALKS; i++)
+		memo->walk_sps[i] = 0;
 	memo->generation = MEMO_NEW; /* invalidates the content, which is from another thread */
 	return memo;
 }

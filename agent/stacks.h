@@ -15,10 +15,16 @@
 #define ALIKE_WAYS 4U
 #define MEMO_BYTES (1U << 20)
 
-/* Maximum walks in progress per thread: a signal handler may walk the stack during a walk. */
-#define WALKS 2U
+/*
+ * Maximum walks in progress per thread: a signal handler may walk the stack during a walk, and may
+ * itself be interrupted.
+ */
+#define WALKS 3U
 
-#define MEMO_BUSY 0
+/*
+ * Set in memo.generation while the memo is in use, together with the stack pointer of the caller
+ */
+#define MEMO_BUSY (1ULL << 63)
 #define MEMO_NEW 1 /* memo.generation of a new memo, lower than any stacks_generation */
 
 /*
@@ -64,11 +70,12 @@ struct alike_set {
 /* The remembered stacks of a thread. */
 struct memo {
 	/*
-	 * value of stacks_generation when the memo was last used; MEMO_BUSY while the memo is in
-	 * use, perhaps by code that a signal interrupted
+	 * value of stacks_generation when the memo was last used; has MEMO_BUSY while the memo is
+	 * in use, perhaps by code that a signal interrupted
 	 */
 	uint64_t generation;
-	uint32_t walk_cnt; /* number of walks in progress */
+	uint32_t walk_cnt;        /* number of walks in progress */
+	uint64_t walk_sps[WALKS]; /* stack pointers of the callers whose walks are in progress */
 	/* total bytes written to `ring`, which has the last MEMO_BYTES of them */
 	uint64_t written;
 	struct memo_slot slots[MEMO_SLOTS];
@@ -92,10 +99,12 @@ extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 
 /*
- * Adds the script frames of the calling thread to the stack `number`. is_recalled: stacks_recall()
- * has found the stack, so it has no signal frames: stacks with signal frames are not remembered.
+ * Adds the script frames of the calling thread to the stack `number`. sp: the caller's stack
+ * pointer. is_recalled: stacks_recall() has found the stack, so it has no signal frames: stacks
+ * with signal frames are not remembered.
  */
-uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled);
+uint32_t stacks_add_scripts(struct account *account, uint32_t number, uint64_t sp,
+			    bool is_recalled);
 
 /* Returns a memo for a thread, perhaps one that an ended thread used; NULL if out of memory. */
 struct memo *memo_new(void);
@@ -155,7 +164,7 @@ static ALWAYS_INLINE uint32_t stacks_recall(const struct caller *caller)
 	generation = memo->generation;
 	if (unlikely(generation != __atomic_load_n(&stacks_generation, __ATOMIC_RELAXED)))
 		return 0;
-	memo->generation = MEMO_BUSY;
+	memo->generation = MEMO_BUSY | caller->sp;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	slot = stacks_slot(memo, caller);
 	if (!unlikely((slot->ra ^ caller->ra) | (slot->sp ^ caller->sp) | slot->has_several ||
@@ -176,7 +185,7 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 	if (unlikely(!number))
 		number = stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
 	if (unlikely(scripts_known) && number != ACCOUNT_NO_STACK)
-		number = stacks_add_scripts(account, number, is_recalled);
+		number = stacks_add_scripts(account, number, caller->sp, is_recalled);
 	return number;
 }
 

@@ -3,6 +3,7 @@
 #include "agent/system.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -34,6 +35,14 @@ bool system_is_readable(uint64_t addr)
 uint32_t system_tid(void)
 {
 	return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+bool system_on_signal_stack(void)
+{
+	stack_t stack = {0};
+
+	return !system_call(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) &&
+	       (stack.ss_flags & SS_ONSTACK);
 }
 
 int (*system_clock)(clockid_t clock, struct timespec *ret) = clock_gettime;

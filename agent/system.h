@@ -54,6 +54,8 @@ void system_unmap(void *addr, uint64_t bytes);
 bool system_is_readable(uint64_t addr);
 
 uint32_t system_tid(void);
+/* True if the caller runs on an alternate signal stack. */
+bool system_on_signal_stack(void);
 
 /* Points to the vDSO's clock_gettime() if available, otherwise to the C library's. */
 extern int (*system_clock)(clockid_t clock, struct timespec *ret)

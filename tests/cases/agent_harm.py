@@ -453,3 +453,90 @@ def test_threads_for_ever(t):
     before, after = field(said, "RssShmem")
     if after - before > 2000:
         raise Failure(f"{before} kB after 34000 threads, {after} kB after twice as many")
+
+
+JUMPS = """
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+static void *volatile kept;
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump, jump_cnt;
+static unsigned long start, end;
+#define APART __attribute__((noinline, noipa))
+static void find_agent(void)
+{
+	char line[500], access[5];
+	FILE *file = fopen("/proc/self/maps", "r");
+
+	while (fgets(line, sizeof(line), file))
+		if (strstr(line, "libmemleak.so") && strstr(line, " r-xp "))
+			sscanf(line, "%lx-%lx", &start, &end);
+	fclose(file);
+}
+static void on_timer(int number, siginfo_t *info, void *context)
+{
+	const mcontext_t *at = &((ucontext_t *)context)->uc_mcontext;
+#ifdef __x86_64__
+	unsigned long pc = (unsigned long)at->gregs[REG_RIP];
+#else
+	unsigned long pc = at->pc;
+#endif
+
+	if (may_jump && pc >= start && pc < end) {
+		jump_cnt++;
+		siglongjmp(back, 1);
+	}
+}
+APART static void deeper(int depth)
+{
+	if (depth) {
+		deeper(depth - 1);
+	} else {
+		kept = malloc(100);
+		free(kept);
+	}
+	__asm__ volatile("");
+}
+APART static void after(void)
+{
+	for (int i = 0; i < 10; i++)
+		kept = malloc(4321);
+}
+int main(void)
+{
+	struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO};
+	struct itimerval often = {{0, 100}, {0, 100}}, never = {{0}};
+
+	find_agent();
+	if (!end)
+		return 2;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (jump_cnt < 100) {
+		if (!sigsetjmp(back, 1)) {
+			may_jump = 1;
+			for (int i = 0; i < 1000; i++)
+				deeper(rand() % 40);
+		}
+		may_jump = 0;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	after();
+	return 0;
+}
+"""
+
+
+def test_jumps_out(t):
+    """After signal handlers have jumped out of the agent, stacks are complete."""
+    report, _ = command(t, build(t, "jumps", JUMPS, "-D_GNU_SOURCE"))
+    sites = sites_of(report, "after")
+    wanted("blocks", sum(site["count"] for site in sites), 10)
+    if any(site["stack_end"] != "complete" for site in sites):
+        fail(report, "a stack is cut")
