@@ -553,8 +553,10 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 	if (!err && source->opts->trace)
 		err = agent_trace_take(&source->trace, &source->processes, listener, false);
 	if (!err && command_ended && source->waits) {
-		log_note("no agent connected: the command is statically linked, set-user-ID or has "
-			 "file capabilities, or its file size limit (ulimit -f) is too small");
+		log_note(
+			"no agent connected: the command is statically linked, set-user-ID or has "
+			"file capabilities, or its limit on file size (ulimit -f) or address space "
+			"(ulimit -v) is too small");
 		source->waits = false;
 	}
 	return err;
