@@ -539,3 +539,55 @@ def test_jumps_out(t):
     wanted("blocks", sum(site["count"] for site in sites), 10)
     if any(site["stack_end"] != "complete" for site in sites):
         fail(report, "a stack is cut")
+
+
+FILLS = """
+#include <stdlib.h>
+static void *volatile kept;
+__attribute__((noinline, noipa)) static void fill(void) { kept = malloc(1 << 20); }
+int main(void)
+{
+	for (int i = 0; i < 3000; i++)
+		fill();
+	return !kept;
+}
+"""
+
+
+def test_account_is_full(t):
+    """
+    With little address space, the account has room for blocks of some gigabytes only; blocks that it
+    lacks are counted.
+    """
+    report, code = command(t, "prlimit", f"--as={8 << 30}", build(t, "fills", FILLS))
+    wanted("exit code", code, 0)
+    count = sum(site["count"] for site in sites_of(report, "fill"))
+    wanted("blocks", count + report["lost"]["allocs_full"], 3000)
+    if not 0 < count < 3000:
+        fail(report, "the account is not full")
+
+
+SIZES = SAY + """
+int main(int argc, char **argv)
+{
+	size_t least = strtoul(argv[1], NULL, 10), most = strtoul(argv[2], NULL, 10);
+	void *volatile kept;
+
+	say();
+	for (size_t bytes = 0; bytes < 100 << 20; bytes += (size_t)(least + most) / 2 + 16)
+		kept = malloc(least + (size_t)rand() % (most - least + 1));
+	say();
+	return !kept;
+}
+"""
+
+
+@untraced
+@each(("16", "16", 1.2), ("20", "180", 0.3))
+def test_memory(t, value):
+    """The account's memory, relative to the heap: at worst with the smallest blocks."""
+    least, most, ratio = value
+    said = loaded(t, build(t, "sizes", SIZES), least, most)
+    (before, heap), (_, account) = field(said, "RssAnon"), field(said, "RssShmem")
+    if heap - before < 90000 or account > ratio * (heap - before):
+        raise Failure(f"{heap - before} kB of heap, {account} kB of the account")
