@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -19,19 +20,23 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "loader/target/cgroups.h"
 #include "proof/picture.h"
 #include "tests/unit/lib/process.h"
 #include "tests/unit/lib/rights.h"
 
 #define MARK 0x5eed5eed12345678ULL
 #define MEMORY_MARK 0x6d656d6f72796d61ULL
+#define CGROUP_BYTES (16LL << 20)
 
 static struct picture_taker *taker;
 
@@ -206,6 +211,69 @@ static void who_may_have_no_children_is_frozen(void **state)
 	expect(allow_no_more_processes, PICTURE_FREEZE, -EAGAIN);
 }
 
+/* Folder of a cgroup with little memory, for the next process. */
+static char cgroup[PATH_MAX];
+
+static bool write_file(const char *name, long long number)
+{
+	char path[PATH_MAX + 64];
+	FILE *file;
+	bool done;
+
+	snprintf(path, sizeof(path), "%s/%s", cgroup, name);
+	file = fopen(path, "we");
+	if (!file)
+		return false;
+	done = fprintf(file, "%lld", number) > 0;
+	return !fclose(file) && done;
+}
+
+/* False if no cgroup can be made here. */
+static bool make_cgroup(void)
+{
+	cleanup_free char *mount = NULL;
+	bool unified;
+
+	mount = cgroup_memory_mount(&unified);
+	if (!mount)
+		return false;
+	snprintf(cgroup, sizeof(cgroup), "%s/memleak-test-%d", mount, (int)getpid());
+	if (mkdir(cgroup, 0755))
+		return false;
+	if (write_file(unified ? "memory.max" : "memory.limit_in_bytes", CGROUP_BYTES))
+		return true;
+	rmdir(cgroup);
+	return false;
+}
+
+/* Moves to the cgroup, and uses 7/8 of the memory that the cgroup may have. */
+static void live_in_cgroup(struct shared *shared)
+{
+	size_t bytes = CGROUP_BYTES / 8 * 7;
+	char *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || !write_file("cgroup.procs", getpid()))
+		_exit(2);
+	memset(memory, 1, bytes);
+}
+
+/* Pages that the process writes while there is a copy take memory, which may not be left. */
+static void who_may_use_no_more_memory_is_frozen(void **state)
+{
+	uint64_t deadline_ns = patience();
+
+	need_bpf();
+	if (!make_cgroup()) {
+		print_message("skipped: no memory cgroup can be made here\n");
+		skip();
+	}
+	expect(live_in_cgroup, PICTURE_FREEZE, -ENOMEM);
+	while (rmdir(cgroup) && errno == EBUSY && clock_left_ms(deadline_ns))
+		usleep(1000);
+	assert_int_not_equal(access(cgroup, F_OK), 0);
+}
+
 static void keep_from_children(struct shared *shared)
 {
 	uint64_t *at =
@@ -342,6 +410,7 @@ int main(void)
 		cmocka_unit_test(who_has_a_filter_makes_no_calls),
 		cmocka_unit_test(another_users_process),
 		cmocka_unit_test(who_may_have_no_children_is_frozen),
+		cmocka_unit_test(who_may_use_no_more_memory_is_frozen),
 		cmocka_unit_test(what_children_do_not_get_is_read),
 		cmocka_unit_test(main_thread_has_ended),
 		cmocka_unit_test(ignored_signals_stay_ignored),
