@@ -14,7 +14,7 @@ import time
 
 import peers
 from measure import BUILD, Calls, difference, ratio
-from pair import SAMPLED, measure
+from pair import SAMPLED, measure, wrappers
 from programs import OBJECTS, REQUESTS, compiler
 
 DEPTHS = (4, 15, 40)
@@ -22,7 +22,7 @@ ROUNDS = 20000
 THREADS = (1, 2, 8, 64)
 BLOCKS = (200000, 2000000)
 LONGEST = 60  # maximum run time of a program, in seconds
-UNTRACED, FORWARDS, AGENT, HEAPTRACK = "untraced", "forwards", "agent", "heaptrack"
+UNTRACED, FORWARDS, AGENT = "untraced", "forwards", "agent"
 SAMPLING = f"agent {' '.join(SAMPLED)}"
 SCRIPT = """
 let kept = [];
@@ -44,8 +44,9 @@ def ways(small=True):
         found[FORWARDS] = preloaded(BUILD / "bench/libforwards.so")
     found[AGENT] = preloaded(library, "0:f:")
     found[SAMPLING] = preloaded(library, f"0:fb{SAMPLED[1]}:")
-    if peers.installed("heaptrack"):
-        found[HEAPTRACK] = (peers.installed("heaptrack"), "-r", "-o", "heaptrack")
+    found |= wrappers()
+    if not small:
+        found.pop("valgrind", None)  # would take minutes
     return found
 
 

@@ -4,6 +4,8 @@
 import statistics
 
 import peers
+from lib.case import Skip
+from lib.leak_tools import lsan_library
 from measure import BUILD, Calls, ratio, show_ratio
 from tracers import Bpftrace, Floor, Libbpf, Memleak, memleak_knows
 
@@ -19,7 +21,13 @@ def wrappers():
     """Returns {name: command prefix} of tracers that must start the program."""
     found = {"heaptrack": peers.installed("heaptrack"), "valgrind": peers.installed("valgrind")}
     options = {"heaptrack": ("-r", "-o", "heaptrack"), "valgrind": ("-q",)}
-    return {name: (path, *options[name]) for name, path in found.items() if path}
+    found = {name: (path, *options[name]) for name, path in found.items() if path}
+    try:
+        found["LeakSanitizer"] = ("env", f"LD_PRELOAD={lsan_library()}",
+                                  "LSAN_OPTIONS=leak_check_at_exit=0")
+    except Skip as reason:
+        peers.skip("LeakSanitizer", reason)
+    return found
 
 
 def option_sets():
