@@ -572,13 +572,6 @@ static bool agent_source__ended(const struct source *base)
 	return !source->waits;
 }
 
-static bool is_same_account(const struct agent_process *process, int fd)
-{
-	struct stat st, other;
-
-	return !fstat(fd, &st) && !fstat(process->view.fd, &other) && is_same_file(&st, &other);
-}
-
 /*
  * True if the process no longer has the account that memleak reads. False if memleak cannot find
  * out, for example because the process is about to end.
@@ -594,52 +587,38 @@ static bool has_other_account(const struct agent_process *process)
 }
 
 /*
- * Logs a message if the process uses an allocator other than the agent's, or has executed a program
- * without an account.
+ * Looks for the new account of a process that has executed another program. The program's agent
+ * does not connect to memleak if memleak has not started the process, and cannot connect from
+ * another network namespace. Logs a message if there is no account.
  */
-static void look_at_agent(struct agent_process *process)
+static int find_again(struct agent_source *source, struct agent_process *process)
 {
-	if (process->replaced)
-		return;
-	if (!process->bypassed && account_view_is_bypassed(&process->view)) {
-		process->bypassed = true;
-		log_note("process %d uses its own allocator, which the agent cannot trace: trace "
-			 "it without --agent",
-			 process->info.pid);
+	int fd, err;
+
+	if (process->replaced || process->ended || !has_other_account(process))
+		return 0;
+	fd = agent_find_account(process->info.pid);
+	err = fd < 0 ? fd : add(source, fd, process->info.pid);
+	if (err == -ENOMEM)
+		return err;
+	if (!err) {
+		begin_modes(source, source->processes.items[source->processes.cnt - 1]);
+		return 0;
 	}
-	if (!process->ended && has_other_account(process)) {
-		process->replaced = true;
-		log_note("process %d executed a program without a working agent: it is not traced",
-			 process->info.pid);
-	}
+	process->replaced = true;
+	log_note("process %d executed a program without a working agent: it is not traced",
+		 process->info.pid);
+	return 0;
 }
 
-/*
- * Looks for new accounts in processes of -p: these processes do not connect when they execute
- * another program.
- */
-static int find_again(struct agent_source *source)
+static void note_bypassed(struct agent_process *process)
 {
-	for (size_t i = 0, cnt = source->processes.cnt; i < cnt; i++) {
-		struct agent_process *process = source->processes.items[i];
-		int fd, err;
-
-		if (process->ended || source->listener.fd >= 0)
-			continue;
-		fd = agent_find_account(process->info.pid);
-		if (fd < 0)
-			continue;
-		if (is_same_account(process, fd)) {
-			close(fd);
-			continue;
-		}
-		err = add(source, fd, process->info.pid);
-		if (err == -ENOMEM)
-			return err;
-		if (!err)
-			begin_modes(source, source->processes.items[source->processes.cnt - 1]);
-	}
-	return 0;
+	if (process->replaced || process->bypassed || !account_view_is_bypassed(&process->view))
+		return;
+	process->bypassed = true;
+	log_note("process %d uses its own allocator, which the agent cannot trace: trace it "
+		 "without --agent",
+		 process->info.pid);
 }
 
 static int agent_source__drain(struct source *base, const struct event_listener *listener,
@@ -648,8 +627,8 @@ static int agent_source__drain(struct source *base, const struct event_listener 
 	struct agent_source *source = agent_source_of(base);
 	int err = agent_source__dispatch(base, listener, deadline_ns);
 
-	if (!err)
-		err = find_again(source);
+	for (size_t i = 0, cnt = source->processes.cnt; !err && i < cnt; i++)
+		err = find_again(source, source->processes.items[i]);
 	if (!err)
 		err = lineage_retry_mappings(&source->lineage, &source->processes);
 	if (!err && source->opts->trace)
@@ -657,7 +636,7 @@ static int agent_source__drain(struct source *base, const struct event_listener 
 	if (!err)
 		err = add_up(source);
 	for (size_t i = 0; !err && i < source->processes.cnt; i++) {
-		look_at_agent(source->processes.items[i]);
+		note_bypassed(source->processes.items[i]);
 		err = agent_process__reconcile(source->processes.items[i]);
 	}
 	return err;

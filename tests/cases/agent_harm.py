@@ -14,7 +14,7 @@ from lib import Failure, Skip, each, slow, untraced, wanted
 from lib.expect import fail
 from lib.process import PATIENCE
 
-from .agent import command, join, library, next_stage, sites_of
+from .agent import command, join, library, next_stage, reports_so_far, sites_of
 
 
 def build(t, name, source, *options, compiler="cc", suffix=".c"):
@@ -370,6 +370,28 @@ def test_executes_another(t, what):
     report = memleak.finish(code=7)
     if report["sites"]:
         fail(report, "sites of a program that is no more")
+
+
+@untraced
+def test_another_network(t):
+    """
+    A program that the command executes in another network namespace cannot connect to memleak:
+    memleak finds its account.
+    """
+    isolated = ("unshare", "-n") if os.geteuid() == 0 else ("unshare", "-rn")
+    if subprocess.run([*isolated, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no network namespaces here")
+    memleak = watched(t, "0.3", *isolated, t.file_of("leak"))
+    memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
+    memleak.send()
+    memleak.wait_for("its blocks", lambda: any(sites_of(report, "leak_big")
+                                               for report in reports_so_far(memleak)),
+                     every=0.1)
+    memleak.send(b"xxxxxx")
+    wanted("blocks at the end", [site["count"] for site in
+                                 sites_of(memleak.finish(code=7), "leak_small")], [1])
+    if "executed a program" in memleak.notes:
+        raise Failure(f"said to be untraced: {memleak.notes!r}")
 
 
 @untraced
