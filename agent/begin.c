@@ -182,6 +182,8 @@ static struct account *make_account(int *ret_fd)
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 		return NULL;
 	}
+	/* The account is sparse: huge pages, if used for all shared memory, would make it large. */
+	system_call(SYS_madvise, addr, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
 	/* Seal the file, so that readers can rely on its size. */
 	system_call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0, 0, 0);
 	account = (struct account *)addr;

@@ -290,15 +290,30 @@ def test_descriptor_is_closed(t):
         fail(report, "three blocks after the descriptor was closed")
 
 
+def account_mappings(program):
+    """Returns the entries of the account in smaps."""
+    maps = pathlib.Path(f"/proc/{program.pid}/smaps").read_text(encoding="utf-8")
+    return [part for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", maps, flags=re.M)
+            if "memfd:memleak-agent" in part]
+
+
 def test_not_in_core(t):
     """The agent reserves a large address range, but core files contain only its first page."""
-    program = load(t, "leak")
-    maps = pathlib.Path(f"/proc/{program.pid}/smaps").read_text(encoding="utf-8")
-    mapped = [part for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", maps, flags=re.M)
-              if "memfd:memleak-agent" in part]
+    mapped = account_mappings(load(t, "leak"))
     in_core = [part for part in mapped if " dd" not in part.split("VmFlags:")[1]]
     if len(mapped) < 2 or len(in_core) != 1 or not re.search(r"^Size: +4 kB$", in_core[0], re.M):
         raise Failure(f"in core files: {in_core}")
+
+
+@untraced
+def test_no_huge_pages(t):
+    """In huge pages, the sparse account would take a multiple of the memory."""
+    if not os.path.exists("/sys/kernel/mm/transparent_hugepage"):
+        raise Skip("the kernel has no transparent huge pages")
+    mapped = account_mappings(load(t, "leak"))
+    huge = [part for part in mapped if " nh" not in part.split("VmFlags:")[1]]
+    if not mapped or huge:
+        raise Failure(f"may be in huge pages: {huge}")
 
 
 def gdb(*args):
