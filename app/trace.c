@@ -125,7 +125,8 @@ static int start_with_agent(struct session *session)
 	if (!err)
 		err = agent_source__prepare_command(session->source);
 	if (!err)
-		err = child_start(opts->command, opts->user, opts->prove, opts->live,
+		err = child_start(opts->command, opts->user,
+				  opts->prove ? CHILD_AT_EXEC : CHILD_RUNS, opts->live,
 				  &session->child);
 	if (!err)
 		agent_source__wait_for_command(session->source, session->child.pid);
@@ -155,7 +156,8 @@ static int start_command(struct session *session)
 	if (opts->agent && opts->command)
 		err = start_with_agent(session);
 	else if (opts->command)
-		err = child_start(opts->command, opts->user, true, opts->live, &session->child);
+		err = child_start(opts->command, opts->user, CHILD_BEFORE_CONSTRUCTORS, opts->live,
+				  &session->child);
 
 	if (urls && *urls)
 		log_note("missing debug information is downloaded from %s (DEBUGINFOD_URLS)", urls);

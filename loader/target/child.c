@@ -343,7 +343,8 @@ static void say_whose(const char *command, const struct passwd *user)
 			 invoker);
 }
 
-int child_start(char **argv, const char *user_name, bool hold, bool quiet, struct child *ret)
+int child_start(char **argv, const char *user_name, enum child_hold hold, bool quiet,
+		struct child *ret)
 {
 	const struct passwd *user = user_name ? getpwnam(user_name) : NULL;
 	struct child child = {0};
@@ -354,8 +355,8 @@ int child_start(char **argv, const char *user_name, bool hold, bool quiet, struc
 		return -EINVAL;
 	}
 	say_whose(argv[0], user);
-	err = fork_command(argv, user, hold, quiet, &child);
-	if (!err && hold)
+	err = fork_command(argv, user, hold != CHILD_RUNS, quiet, &child);
+	if (!err && hold == CHILD_BEFORE_CONSTRUCTORS)
 		err = hold_before_constructors(&child);
 	if (err == -ECHILD)
 		log_note("%s ended before its libraries were loaded: nothing was traced", argv[0]);
