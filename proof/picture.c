@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "proof/copy_risks.h"
 #include "proof/ended_threads.h"
+#include "proof/roots.h"
 #include "proof/thread_watch.h"
 #include "proof/tracer.h"
 
@@ -26,7 +27,12 @@ struct picture_taker {
 	 */
 	int end_fd;
 	pid_t watched; /* pid of the process whose end is watched, 0 if there is none */
-	struct ended_threads *ended; /* records the threads of the watched process as they end */
+	/*
+	 * records the threads of the watched process as they end; NULL after that, or if the
+	 * kernel rejects the BPF program
+	 */
+	struct ended_threads *ended;
+	bool misses_ends; /* true if the kernel rejects that program */
 };
 
 int picture_taker__new(struct picture_taker **ret)
@@ -155,6 +161,9 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 				   : live_memory_init(picture->pid, deadline_ns, &picture->live);
 	if (!err)
 		picture->memory = &picture->live.memory;
+	if (!err && picture->method == PICTURE_ENDED && picture->taker->misses_ends &&
+	    roots_may_have_threads(&picture->memory->maps))
+		err = -EOPNOTSUPP;
 	return err;
 }
 
@@ -226,8 +235,9 @@ int picture_taker__watch_end(struct picture_taker *taker, pid_t pid)
 {
 	int fd, err = ended_threads__new(pid, &taker->ended);
 
-	if (err)
+	if (err == -ENOMEM)
 		return err;
+	taker->misses_ends = err;
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = fd < 0 ? -errno : tracer__watch_end(taker->tracer, pid, fd);
 	if (err) {

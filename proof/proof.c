@@ -180,6 +180,10 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 		log_note("no proof for process %d: cannot read all pointers that the kernel keeps "
 			 "for it (epoll, io_uring, timers)",
 			 pid);
+	else if (err == -EOPNOTSUPP)
+		log_note("no proof for process %d: it has had threads, whose registers at the end "
+			 "only a BPF program can read: run memleak as root",
+			 pid);
 	else
 		log_note("no proof for process %d: cannot read its memory: %s", pid,
 			 strerror(-err));
