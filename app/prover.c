@@ -68,9 +68,10 @@ int prover_watch(struct prover *prover, struct child *child)
 	err = proof__watch_end(prover->proof, child->pid);
 	if (err)
 		log_error("cannot watch for the command's end: %s%s", strerror(-err),
-			  err == -EPERM ? " (kernel.yama.ptrace_scope must be 0, or memleak "
-					  "needs CAP_SYS_PTRACE)"
-					: "");
+			  err == -EPERM
+				  ? " (kernel.yama.ptrace_scope must be at most 1, or memleak "
+				    "needs CAP_SYS_PTRACE)"
+				  : "");
 	else
 		prover->watched = child->pid;
 	child_go_on(child);

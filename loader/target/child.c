@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -94,6 +95,9 @@ run_command(char **argv, const struct passwd *user, bool hold, bool quiet, int e
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	/* With Yama (kernel.yama.ptrace_scope=1), memleak's tracer may not trace it otherwise. */
+	if (hold)
+		prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
 	if ((!user || become(user)) && (!hold || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0))
 		exec_by_path(argv);
 	err = errno;
