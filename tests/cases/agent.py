@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, Skip, alone, each, timeout, untraced, wanted
+from lib import Failure, Skip, alone, each, sample, slow, timeout, untraced, wanted
 from lib.expect import fail, owner, sum_of
 from lib.leak_tools import GO
 from lib.memleak import parse
@@ -20,7 +20,7 @@ from lib.process import PATIENCE
 from lib.program import Truth
 from lib.python import interpreter
 
-from . import inherited, target_filter
+from . import inherited, prove, target_filter
 
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all")
 
@@ -41,6 +41,7 @@ def command(t, *argv, wrapper=NOBODY, options=(), ages=("-o", "0"), given=None):
                              *options, "3600", "--", *argv], capture_output=True,
                             timeout=PATIENCE, check=False, **stdin)
     t.notes = answer.stderr.decode("utf-8")
+    t.said = answer.stdout.decode("utf-8", "replace")
     lines = [line for line in answer.stdout.splitlines() if line[:1] == b"{"]
     if not lines:
         raise Failure(f"no report: {t.notes!r}")
@@ -337,6 +338,22 @@ def test_verdict_with_yama(t):
     finally:
         YAMA.write_text(str(before), encoding="ascii")
     wanted("exit code, lost", (code, report["proof"]["definite"]["count"]), (9, 9))
+
+
+@slow
+@sample(12, 5)
+@each(*prove.SCENES)
+def test_end_without_rights(t, value):
+    """Without rights, the proof at the end of a command is right, or said to be impossible."""
+    scene, program = value
+    if yama_scope() > 1:
+        raise Skip("Yama allows only root to trace")
+    report, _ = command(t, t.file_of(program), scene, given=GO,
+                        options=("--prove", "--no-default-suppressions"))
+    if "it has had threads" in t.notes:
+        wanted("unproved", report["proof"]["unproved"], 1)
+    else:
+        prove.check_report(report, prove.truth_of(t.said), "end")
 
 
 def test_descriptor_is_closed(t):
