@@ -192,15 +192,14 @@ static bool same_file(const struct line *a, const struct line *b)
 }
 
 /*
- * Fills in the address range and the .eh_frame_hdr of a file. file: the file's first mapping, which
- * has the ELF header; end: end of its last mapping.
+ * Fills in the address range of a file. file: the file's first mapping, which has the ELF header;
+ * end: end of its last mapping. Does not read the file: another thread may unload it now.
  */
-static void find_frame_info(const struct line *file, uint64_t end, struct code *code)
+static void set_loaded(const struct line *file, uint64_t end, struct code *code)
 {
 	code->loaded_start = file->start;
 	code->loaded_end = end;
-	if (file->readable && !file->offset)
-		code->frame_hdr = frame_info_header(file->start, end);
+	code->has_header = file->readable && !file->offset;
 }
 
 static bool is_called(const struct line *line, const char *path)
@@ -223,9 +222,9 @@ static void add_code(struct account *account, const struct line *line, const str
 	};
 	/* The vDSO has an ELF header, but no file. */
 	if (is_called(line, "[vdso]"))
-		find_frame_info(line, line->end, code);
+		set_loaded(line, line->end, code);
 	else if (line->ino && file)
-		find_frame_info(file, end, code);
+		set_loaded(file, end, code);
 	if (number < MEMLEAK_FRAME_FILES)
 		code->to_frame =
 			(MEMLEAK_FRAME_FILE | (uint64_t)number << MEMLEAK_FRAME_OFFSET_BITS) +
@@ -322,7 +321,7 @@ static bool is_same_list(const struct code_list *a, const struct code_list *b)
 		same = a->items[i].start == b->items[i].start &&
 		       a->items[i].end == b->items[i].end &&
 		       a->items[i].to_frame == b->items[i].to_frame &&
-		       a->items[i].frame_hdr == b->items[i].frame_hdr &&
+		       a->items[i].has_header == b->items[i].has_header &&
 		       a->items[i].loaded_start == b->items[i].loaded_start &&
 		       a->items[i].loaded_end == b->items[i].loaded_end &&
 		       a->items[i].is_trampoline == b->items[i].is_trampoline;
@@ -424,9 +423,12 @@ void modules_forget(void)
 struct unwind_rule modules_rule(const struct code *code, uint64_t pc)
 {
 	struct unwind_rule rule = {.cfa = UNWIND_CFA_NO_ROW};
+	uint64_t header = 0;
 
-	if (code->frame_hdr)
-		rule = frame_info_rule(code->frame_hdr, code->loaded_start, code->loaded_end, pc);
+	if (code->has_header)
+		header = frame_info_header(code->loaded_start, code->loaded_end);
+	if (header)
+		rule = frame_info_rule(header, code->loaded_start, code->loaded_end, pc);
 	if (rule.cfa == UNWIND_CFA_NO_ROW)
 		rule.saved_off = pc < code->readable_to;
 	return rule;

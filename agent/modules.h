@@ -12,10 +12,10 @@ struct code {
 	/* 8 bytes before `end`: an 8-byte read from below stays within the code; 0 if unreadable */
 	uint64_t readable_to;
 	uint64_t to_frame;     /* address + to_frame is the stack entry, see MEMLEAK_FRAME_FILE */
-	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
-	bool is_own; /* true for code of the agent */
+	bool has_header; /* true if the file's ELF header is at loaded_start */
+	bool is_own;     /* true for code of the agent */
 	/*
 	 * true for the kernel's uretprobe trampoline, which replaces the return address of a probed
 	 * function

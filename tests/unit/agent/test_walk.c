@@ -6,6 +6,8 @@
 #include <alloca.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/unit/agent/here.h"
 #include "tests/unit/lib/random.h"
@@ -203,6 +205,26 @@ static void test_lists_are_freed(void **state)
 	assert_int_equal(kept, 0);
 }
 
+/*
+ * Another thread may unload a file while the list is read, so files without the address must not be
+ * read. Reading a hole of this file would allocate a page.
+ */
+static void test_other_files_are_not_read(void **state)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+	struct stat st;
+	void *code;
+
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_true(read_again());
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_blocks, 0);
+	munmap(code, PAGE);
+	close(fd);
+}
+
 static void *read_often(void *arg)
 {
 	struct code code;
@@ -255,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_augmentations),
 		cmocka_unit_test(test_lists_are_freed),
+		cmocka_unit_test(test_other_files_are_not_read),
 		cmocka_unit_test(test_lists_in_threads),
 	};
 
