@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/lib/process.h"
+
 #define FILE_BYTES (1 << 20)
 #define USER 54321
 /* Longer than the kernel's clock for the times of files takes from one tick to the next. */
@@ -171,6 +173,28 @@ static void moved_mount(void **state)
 	tmpfs_files_deinit(&files);
 }
 
+/* A file system that is mounted below a tmpfs, and whose server never answers, is not asked. */
+static void silent_mount(void **state)
+{
+	struct tmpfs_files files = {0};
+	char options[64];
+	int server;
+
+	wait_for_target();
+	server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", server);
+	assert_int_equal(mkdir("/tmp/silent", 0700), 0);
+	if (server < 0 || mount("silent", "/tmp/silent", "fuse", 0, options)) {
+		print_message("skipped: no permission to mount FUSE\n");
+		skip();
+	}
+	alarm(PATIENCE_MS / 1000);
+	assert_int_equal(now_of(&files), 0);
+	alarm(0);
+	close(server);
+	tmpfs_files_deinit(&files);
+}
+
 /* Makes a file in its own /dev/shm when a byte arrives, and sends the byte back. Never returns. */
 static void run_container(int end, int other)
 {
@@ -221,7 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_user),   cmocka_unit_test(old_file_that_grows),
 		cmocka_unit_test(mount_inside),    cmocka_unit_test(moved_mount),
-		cmocka_unit_test(other_namespace),
+		cmocka_unit_test(silent_mount),    cmocka_unit_test(other_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
