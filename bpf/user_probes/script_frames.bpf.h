@@ -28,7 +28,7 @@ struct {
 
 static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
 {
-	return walk->script[offset / sizeof(__u64) % SCRIPT_WORDS];
+	return walk->script[(walk->script_at + offset / sizeof(__u64)) % SCRIPT_WORDS];
 }
 
 static __always_inline bool read_word(__u64 addr, __u64 *ret)
@@ -95,10 +95,8 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 {
 	__u64 *last = walk__last_script(walk);
 
-	if (!last || *last & mark)
-		return;
-	*last |= mark;
-	walk->script_hash = hash_mix(walk->script_hash, mark);
+	if (last)
+		*last |= mark;
 }
 
 static __always_inline bool read_cookie(const struct memleak_interpreter *interpreter, __u64 code,
@@ -114,22 +112,43 @@ static __always_inline bool read_cookie(const struct memleak_interpreter *interp
 	return true;
 }
 
-/* Stores the frame that is in walk->script. False if it cannot be stored. */
+/*
+ * Makes the frame at `frame` the one that script__word() reads, and copies it with up to
+ * SCRIPT_BELOW bytes below it, unless an earlier call has copied it. False if it cannot be read.
+ */
+static __always_inline bool walk__see_script(struct walk *walk, __u64 frame)
+{
+	__u64 below = frame % PAGE_BYTES & ~7ULL;
+
+	if (frame - walk->script_start >= walk->script_places) {
+		barrier_var(below); /* for older verifiers, as in walk__last_script() */
+		if (below > SCRIPT_BELOW)
+			below = SCRIPT_BELOW;
+		walk->script_places = 0;
+		if (bpf_probe_read_user(walk->script, below + MEMLEAK_SCRIPT_FRAME_BYTES,
+					(void *)(frame - below)))
+			return false;
+		walk->script_start = frame - below;
+		walk->script_places = below + 1;
+	}
+	walk->script_at = (frame - walk->script_start) / sizeof(__u64);
+	return true;
+}
+
+/* Stores the frame that script__word() reads, without its cookie. False if there is no room. */
 static __always_inline bool walk__keep_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
-	__u64 code = script__word(walk, interpreter->code) & ~MEMLEAK_SCRIPT_CODE_TAGS, word;
+	__u64 code = script__word(walk, interpreter->code) & ~MEMLEAK_SCRIPT_CODE_TAGS;
+	__u32 instr = script__word(walk, interpreter->instr) - code;
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
-	__u32 cookie;
 
 	barrier_var(at);
 	if (walk->script_cnt >= MEMLEAK_SCRIPT_FRAMES_MAX || at + 2 > config.stack_depth ||
-	    at >= MEMLEAK_MAX_STACK_DEPTH - 1 || !read_cookie(interpreter, code, &cookie))
+	    at >= MEMLEAK_MAX_STACK_DEPTH - 1)
 		return false;
-	word = (__u32)(script__word(walk, interpreter->instr) - code) | (__u64)cookie << 32;
 	walk->stack.words[1 + at] = code;
-	walk->stack.words[2 + at] = word;
-	walk->script_hash = hash_mix(hash_mix(walk->script_hash, code), word);
+	walk->stack.words[2 + at] = instr;
 	walk->script_cnt++;
 	return true;
 }
@@ -147,7 +166,7 @@ static __always_inline bool walk__step_script(struct walk *walk,
 
 	if (!frame)
 		return true;
-	if (bpf_probe_read_user(walk->script, MEMLEAK_SCRIPT_FRAME_BYTES, (void *)frame)) {
+	if (!walk__see_script(walk, frame)) {
 		walk__mark_script(walk, MEMLEAK_SCRIPT_CUT);
 		return true;
 	}
@@ -172,6 +191,57 @@ __noinline int script_step(__u32 entry)
 	return !walk || walk__step_script(walk, &walk->layout);
 }
 
+/*
+ * Adds its cookie to the stored script frame number `i`, and the frame to walk->script_hash. False
+ * if there is no such frame; if the code object cannot be read, the stack is cut before the frame.
+ */
+static __always_inline bool walk__identify(struct walk *walk, __u32 i)
+{
+	__u32 at = walk->frame_cnt + 2 * i, cookie;
+	__u64 code, word;
+
+	barrier_var(at);
+	if (i >= walk->script_cnt || at >= MEMLEAK_MAX_STACK_DEPTH - 1)
+		return false;
+	code = walk->stack.words[1 + at];
+	if (!read_cookie(&walk->layout, code & ~(MEMLEAK_SCRIPT_BORDER | MEMLEAK_SCRIPT_CUT),
+			 &cookie)) {
+		walk->script_cnt = i;
+		walk__mark_script(walk, MEMLEAK_SCRIPT_CUT);
+		walk->script_hash = hash_mix(walk->script_hash, MEMLEAK_SCRIPT_CUT);
+		return false;
+	}
+	word = walk->stack.words[2 + at] | (__u64)cookie << 32;
+	walk->stack.words[2 + at] = word;
+	walk->script_hash = hash_mix(hash_mix(walk->script_hash, code), word);
+	return true;
+}
+
+/* Identifies a script frame of a walk. Returns 1 if there are no more. */
+__noinline int script_identify(__u32 entry, __u32 i)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
+	return !walk || !walk__identify(walk, i);
+}
+
+/*
+ * Stores the cookies of the stored script frames, which walk__step_script() has not read, and
+ * computes their hash.
+ */
+__noinline int scripts_identify(__u32 entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
+	if (!walk)
+		return 0;
+	walk->script_hash = 0;
+	for (__u32 i = 0; i < MEMLEAK_SCRIPT_FRAMES_MAX; i++)
+		if (script_identify(entry, i))
+			break;
+	return 0;
+}
+
 __noinline int script_begin(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -185,6 +255,9 @@ __noinline int script_begin(__u32 entry)
 	if (!interpreter)
 		return 0;
 	walk->layout = *interpreter;
+	walk->script_cnt = 0;
+	walk->script_places = 0;
+	walk->script_at = 0;
 	return walk__find_scripts(walk, interpreter);
 }
 
@@ -208,13 +281,13 @@ static __always_inline void walk__make_room(struct walk *walk)
 static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
 {
 	walk->script_cnt = 0;
-	walk->script_hash = 0;
 	if (!script_begin(entry))
 		return;
 	walk__make_room(walk);
 	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX; i++)
 		if (script_step(entry))
 			break;
+	scripts_identify(entry);
 	if (!walk->script_cnt || deferred)
 		return;
 	walk->stack.hash = hash_mix(walk->native_hash, walk->script_hash);

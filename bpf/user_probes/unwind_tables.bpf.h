@@ -63,8 +63,14 @@ struct {
 	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
-/* Size, in words, of the buffer for an interpreter's thread state or frame; a power of two. */
-#define SCRIPT_WORDS 32
+/*
+ * Size, in words, of the buffer for an interpreter's thread state or frames; a power of two.
+ * CPython places most frames of a thread directly above those of their callers, so a few reads copy
+ * all of them. A generator's frame is elsewhere.
+ */
+#define SCRIPT_WORDS 128
+/* Maximum bytes below a frame that are copied with it. */
+#define SCRIPT_BELOW (SCRIPT_WORDS * sizeof(__u64) - MEMLEAK_SCRIPT_FRAME_BYTES)
 
 struct walk {
 	__u64 users; /* number of programs that use or try to reserve this entry: walk__take() */
@@ -114,7 +120,10 @@ struct walk {
 	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
 	__u64 script_hash;          /* hash of the script frames */
 	__u64 native_hash;          /* hash of the stack without script frames */
-	__u64 script[SCRIPT_WORDS]; /* thread state or frame read most recently */
+	__u64 script[SCRIPT_WORDS]; /* copy of a thread state or of frames */
+	__u32 script_at;            /* index in `script` of the thread state or frame in use */
+	__u64 script_start;         /* address of the copied frames */
+	__u64 script_places;        /* number of addresses from there at which a frame is copied */
 	__u64 caller;               /* word below the window, if it begins at `origin` */
 	/*
 	 * Copy of a part of the stack, with room for all words that a cache entry compares; a walk
