@@ -29,6 +29,7 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_LIBRARIES, /* f(): called by the dynamic loader when its libraries change */
 	MEMLEAK_SHAPE_RETURN,    /* a return instruction, not a call */
 	MEMLEAK_SHAPE_RAISE,     /* f(): an exception is about to leave the enclosing calls */
+	MEMLEAK_SHAPE_CODE,      /* f(code): an interpreter frees a code object */
 	MEMLEAK_SHAPE_CNT,
 };
 

@@ -485,6 +485,7 @@ static int take_interpreter(void *arg, struct message *answer)
 	found->version = message_get_u32(&cursor);
 	found->is_free_threaded = message_get_u32(&cursor);
 	found->runtime = message_get_u64(&cursor);
+	found->free_code = message_get_u64(&cursor);
 	for (size_t i = 0; i < LOOP_PARTS; i++) {
 		found->loop[i].start = message_get_u64(&cursor);
 		found->loop[i].end = message_get_u64(&cursor);

@@ -26,6 +26,24 @@ struct {
 	__type(value, struct memleak_interpreter);
 } interpreters SEC(".maps");
 
+/* Number of code objects that processes with struct memleak_interpreter.counts_frees have freed. */
+__u64 freed_code_cnt;
+
+/* True once a code object was freed without being counted. */
+bool misses_freed_code;
+
+/*
+ * Hashes of script frames with their cookies, by the same frames without cookies. Valid until a
+ * code object is freed: then another may get its address. Written by all CPUs without locks: the
+ * stored key is XORed with the hash, so a torn entry matches nothing.
+ */
+#define SCRIPT_CACHE_BITS 12
+
+struct {
+	__u64 key;
+	__u64 hash;
+} script_cache[1 << SCRIPT_CACHE_BITS];
+
 static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
 {
 	return walk->script[(walk->script_at + offset / sizeof(__u64)) % SCRIPT_WORDS];
@@ -95,8 +113,10 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 {
 	__u64 *last = walk__last_script(walk);
 
-	if (last)
-		*last |= mark;
+	if (!last)
+		return;
+	*last |= mark;
+	walk->script_key = hash_mix(walk->script_key, mark);
 }
 
 static __always_inline bool read_cookie(const struct memleak_interpreter *interpreter, __u64 code,
@@ -149,6 +169,7 @@ static __always_inline bool walk__keep_script(struct walk *walk,
 		return false;
 	walk->stack.words[1 + at] = code;
 	walk->stack.words[2 + at] = instr;
+	walk->script_key = hash_mix(hash_mix(walk->script_key, code), instr);
 	walk->script_cnt++;
 	return true;
 }
@@ -255,6 +276,7 @@ __noinline int script_begin(__u32 entry)
 	if (!interpreter)
 		return 0;
 	walk->layout = *interpreter;
+	walk->script_key = hash_mix(hash_mix(0, walk->image), freed_code_cnt);
 	walk->script_cnt = 0;
 	walk->script_places = 0;
 	walk->script_at = 0;
@@ -277,9 +299,58 @@ static __always_inline void walk__make_room(struct walk *walk)
 	header->end = UNWIND_END_TRUNCATED;
 }
 
-/* Reads the frames of scripts. Adds them to the hash of the stack, unless the stack is deferred. */
-static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
+static __always_inline __u32 walk__script_place(const struct walk *walk)
 {
+	return walk->script_key >> (64 - SCRIPT_CACHE_BITS);
+}
+
+/*
+ * True if all code objects that the process frees are counted. False for a child that uses the
+ * mappings of its parent: it may not be probed yet.
+ */
+static __always_inline bool walk__counts_frees(const struct walk *walk)
+{
+	return walk->layout.counts_frees && walk->space == walk->image && !misses_freed_code;
+}
+
+/* Sets walk->script_hash to the hash in the cache. False if these script frames are not in it. */
+static __always_inline bool walk__recall_scripts(struct walk *walk)
+{
+	__u32 at = walk__script_place(walk);
+	__u64 hash = script_cache[at].hash;
+
+	barrier_var(hash); /* the entry must be read only once */
+	if (!walk__counts_frees(walk) || (script_cache[at].key ^ hash) != walk->script_key)
+		return false;
+	walk->script_hash = hash;
+	return true;
+}
+
+/* Adds the script frames to the cache. The cache is not used again if it has another hash. */
+static __always_inline void walk__remember_scripts(struct walk *walk)
+{
+	__u32 at = walk__script_place(walk);
+	__u64 hash = script_cache[at].hash;
+
+	if (!walk__counts_frees(walk))
+		return;
+	if ((script_cache[at].key ^ hash) == walk->script_key && hash != walk->script_hash) {
+		misses_freed_code = true;
+		count(MEMLEAK_STAT_DISAGREED, 1);
+	}
+	script_cache[at].hash = walk->script_hash;
+	script_cache[at].key = walk->script_key ^ walk->script_hash;
+}
+
+/*
+ * Reads the frames of scripts. Adds them to the hash of the stack, unless the stack is deferred.
+ * hash_only: the stack will not be stored, so its frames may lack their cookies.
+ */
+static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred,
+					       bool hash_only)
+{
+	__u32 cnt;
+
 	walk->script_cnt = 0;
 	if (!script_begin(entry))
 		return;
@@ -287,7 +358,12 @@ static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, b
 	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX; i++)
 		if (script_step(entry))
 			break;
-	scripts_identify(entry);
+	cnt = walk->script_cnt;
+	if (!hash_only || !walk__recall_scripts(walk)) {
+		scripts_identify(entry);
+		if (cnt == walk->script_cnt)
+			walk__remember_scripts(walk);
+	}
 	if (!walk->script_cnt || deferred)
 		return;
 	walk->stack.hash = hash_mix(walk->native_hash, walk->script_hash);

@@ -76,7 +76,7 @@ static __always_inline void walk__complete(struct walk *walk, __u32 entry, bool 
 	walk->native_hash = walk->stack.hash;
 	if (!walk->interpreter)
 		return;
-	walk__take_scripts(walk, entry, deferred);
+	walk__take_scripts(walk, entry, deferred, false);
 	header->script_cnt = walk->script_cnt;
 	tell_of_scripts(walk);
 }
@@ -142,7 +142,7 @@ __noinline int walk_look_up(__u32 entry)
 	walk->native_hash = walk->stack.hash;
 	if (walk->interpreter) {
 		walk->frame_cnt = walk->note;
-		walk__take_scripts(walk, entry, false);
+		walk__take_scripts(walk, entry, false, true);
 	}
 	return 1;
 }

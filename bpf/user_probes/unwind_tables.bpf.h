@@ -119,6 +119,7 @@ struct walk {
 	__u32 script_cnt;           /* number of script frames stored after the native frames */
 	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
 	__u64 script_hash;          /* hash of the script frames */
+	__u64 script_key;           /* hash of the script frames without their cookies */
 	__u64 native_hash;          /* hash of the stack without script frames */
 	__u64 script[SCRIPT_WORDS]; /* copy of a thread state or of frames */
 	__u32 script_at;            /* index in `script` of the thread state or frame in use */

@@ -191,6 +191,9 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry 
 	case MEMLEAK_SHAPE_RAISE:
 		raise_in_call(ctx);
 		return false;
+	case MEMLEAK_SHAPE_CODE:
+		__sync_fetch_and_add(&freed_code_cnt, 1);
+		return false;
 	default:
 		return enter_call(ctx, entry, shape);
 	}
@@ -266,6 +269,7 @@ ENTRY_PROGRAM(enter_of_reallocf, MEMLEAK_SHAPE_REALLOCF)
 ENTRY_PROGRAM(enter_of_heap_reallocf, MEMLEAK_SHAPE_HEAP_REALLOCF)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
+ENTRY_PROGRAM(enter_of_code, MEMLEAK_SHAPE_CODE)
 
 /* Entry program for a probe on a return instruction. */
 SEC("uprobe")

@@ -49,6 +49,7 @@ struct script_image {
 	size_t number;     /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
 	uint64_t retry_ns; /* earliest time of the next read if the last one timed out, else 0 */
 	uint64_t pause_ns; /* time from the latest timeout to retry_ns */
+	bool counts_frees; /* true if a probe counts the code objects that the process frees */
 };
 
 struct script_location {
@@ -191,7 +192,30 @@ bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struc
 	known = hash_map_get(&scripts->images, image);
 	interpreter = python_interpreter(known->file->layout, mapping->start - mapping->offset +
 								      known->file->found.runtime);
+	interpreter.counts_frees = known->counts_frees;
 	return !bpf_map_update_elem(scripts->interpreters_fd, &image, &interpreter, BPF_ANY);
+}
+
+uint64_t scripts_free_code(const struct scripts *scripts, uint32_t image, size_t *number)
+{
+	const struct script_image *found = hash_map_get(&scripts->images, image);
+
+	if (!found || found->counts_frees)
+		return 0;
+	*number = found->number;
+	return found->file->found.free_code;
+}
+
+void scripts_count_frees(struct scripts *scripts, uint32_t image)
+{
+	struct script_image *found = hash_map_get(&scripts->images, image);
+	struct memleak_interpreter interpreter;
+
+	if (!found || bpf_map_lookup_elem(scripts->interpreters_fd, &image, &interpreter))
+		return;
+	found->counts_frees = true;
+	interpreter.counts_frees = true;
+	bpf_map_update_elem(scripts->interpreters_fd, &image, &interpreter, BPF_EXIST);
 }
 
 void scripts_drop(struct scripts *scripts, uint32_t image)

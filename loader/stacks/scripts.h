@@ -52,6 +52,14 @@ bool scripts_is_pending(const struct scripts *scripts, size_t file);
  */
 bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_t image,
 		      size_t number, uint64_t deadline_ns);
+
+/*
+ * Returns the file offset of the function with which the image's interpreter frees code objects,
+ * and sets *number to the number of the file; 0 if it is unknown, or after scripts_count_frees().
+ */
+uint64_t scripts_free_code(const struct scripts *scripts, uint32_t image, size_t *number);
+/* Tells the BPF programs that a probe on this function counts the code objects from now on. */
+void scripts_count_frees(struct scripts *scripts, uint32_t image);
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
 /*

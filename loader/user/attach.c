@@ -503,6 +503,39 @@ static void attach_hook(struct attach_state *state, const struct module_list *li
 		err == -ENOENT ? "it is not where the process states it" : strerror(-err));
 }
 
+/*
+ * Probes the function with which the process's Python frees code objects. Without this probe, the
+ * BPF programs must compare the code objects of each stack with those that they know. Only a probe
+ * that is bound to the process is sure to fire for each of its calls.
+ */
+static void attach_free_code(struct attach_state *state, const struct module_list *list)
+{
+	const struct user_context *ctx = state->ctx;
+	uint32_t image = state->process->info.image;
+	struct probe probe = {
+		.function = "the function that frees code objects",
+		.shape = MEMLEAK_SHAPE_CODE,
+	};
+	const struct probe_place place = {0};
+	size_t number = 0;
+
+	probe.offset = scripts_free_code(&ctx->unwind->scripts, image, &number);
+	if (!probe.offset || !state->bound || !probe_programs_bound(&ctx->programs) ||
+	    ctx->entries_only || ctx->opts->fds || list->moved_cnt)
+		return;
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct module *module = &list->items[i];
+
+		if (!file_id_equal(&module->id, &ctx->unwind->files.items[number].version.id))
+			continue;
+		if (!probe_set_attach(state->probes, &ctx->programs, state->bound, module->fd,
+				      &probe, 1))
+			scripts_count_frees(&ctx->unwind->scripts, image);
+		log_attached(state, module, &probe, &place);
+		return;
+	}
+}
+
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
 	attach_hook(state, list);
@@ -517,6 +550,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	}
 	if (state->throws)
 		attach_raises(state, list);
+	attach_free_code(state, list);
 }
 
 /*
@@ -739,6 +773,7 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	}
 	if (state.throws)
 		attach_raises(&state, &list);
+	attach_free_code(&state, &list);
 	check_moved(&state, &list);
 	if (list.is_consistent && !state.postponed)
 		note_searched(process, &list);

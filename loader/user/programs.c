@@ -171,6 +171,7 @@ static int choose_links(struct user_context *ctx)
 		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
 		[MEMLEAK_SHAPE_RETURN] = skel->progs.enter_of_return,
 		[MEMLEAK_SHAPE_RAISE] = skel->progs.enter_of_raise,
+		[MEMLEAK_SHAPE_CODE] = skel->progs.enter_of_code,
 	};
 	int err = 0;
 

@@ -190,6 +190,56 @@ static bool find_cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_S
 	return found;
 }
 
+/* Offset of tp_dealloc in a type: pointer to the function that frees the type's objects. */
+#define TYPE_FREE 48
+
+/* Maximum number of relocations read per file. */
+#define RELOCATIONS_MAX (8 << 20)
+
+/*
+ * Finds the relocation that stores an address of the same file in the word at `slot`, and sets *ret
+ * to this address. Returns false if there is none.
+ */
+static bool find_relative(Elf *elf, uint64_t slot, uint64_t *ret)
+{
+	Elf_Scn *section = NULL;
+	uint64_t left = RELOCATIONS_MAX;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr shdr;
+		Elf_Data *data;
+		GElf_Rela rela;
+
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_RELA || !shdr.sh_entsize)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; left && data && gelf_getrela(data, i, &rela); i++, left--) {
+			if (rela.r_offset != slot || GELF_R_TYPE(rela.r_info) != R_X86_64_RELATIVE)
+				continue;
+			*ret = (uint64_t)rela.r_addend;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns the file offset of the function that frees code objects; 0 if it is not found. */
+static uint64_t find_free_code(Elf *elf, int fd)
+{
+	GElf_Sym slot;
+	GElf_Phdr code;
+	uint64_t addr;
+
+	if (!elf_symbol_find(elf, "PyCode_Type", &slot))
+		return 0;
+	slot.st_value += TYPE_FREE;
+	if ((!find_relative(elf, slot.st_value, &addr) &&
+	     !read_variable(elf, fd, &slot, &addr, sizeof(addr))) ||
+	    !find_segment(elf, addr, &code) || !(code.p_flags & PF_X))
+		return 0;
+	return addr - code.p_vaddr + code.p_offset;
+}
+
 static bool find(Elf *elf, int fd, struct interpreter *ret)
 {
 	GElf_Sym loop, cold, runtime, version;
@@ -202,6 +252,7 @@ static bool find(Elf *elf, int fd, struct interpreter *ret)
 		return false;
 	ret->is_free_threaded = is_free_threaded(elf, fd, &runtime);
 	ret->runtime = runtime.st_value - (code.p_vaddr - code.p_offset);
+	ret->free_code = find_free_code(elf, fd);
 	ret->loop[0] = part_of(&code, &loop);
 	if (elf_symbol_find(elf, LOOP ".cold", &cold) ||
 	    find_cold_part(elf, fd, &code, &loop, &cold))

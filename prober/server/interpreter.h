@@ -27,6 +27,7 @@ struct interpreter {
 	 * (struct mapping).
 	 */
 	uint64_t runtime;
+	uint64_t free_code; /* file offset of the function that frees code objects; 0 if unknown */
 	/* parts of the evaluation loop; a part that does not exist is empty */
 	struct loop_part loop[LOOP_PARTS];
 };

@@ -142,6 +142,7 @@ static int handle_interpreter(int fd, struct message *reply)
 	message_put_u32(reply, found.version);
 	message_put_u32(reply, found.is_free_threaded);
 	message_put_u64(reply, found.runtime);
+	message_put_u64(reply, found.free_code);
 	for (size_t i = 0; i < LOOP_PARTS; i++) {
 		message_put_u64(reply, found.loop[i].start);
 		message_put_u64(reply, found.loop[i].end);

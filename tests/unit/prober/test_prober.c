@@ -494,7 +494,7 @@ static void put_interpreter_answer(uint32_t version)
 	message_put_u32(&false_answer, 0);
 	message_put_u32(&false_answer, version);
 	message_put_u32(&false_answer, false);
-	for (size_t i = 0; i < 1 + 2 * LOOP_PARTS; i++)
+	for (size_t i = 0; i < 2 + 2 * LOOP_PARTS; i++)
 		message_put_u64(&false_answer, 16);
 }
 

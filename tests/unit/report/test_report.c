@@ -314,7 +314,8 @@ static void kinds_have_names(void **state)
 	for (unsigned int i = 0; i < MEMLEAK_SHAPE_CNT; i++)
 		assert_true((family_name(family_from(i)) == NULL) ==
 			    (i == MEMLEAK_SHAPE_LIBRARIES || i == MEMLEAK_SHAPE_RETURN ||
-			     i == MEMLEAK_SHAPE_RAISE || i == MEMLEAK_SHAPE_HEAP_DESTROY));
+			     i == MEMLEAK_SHAPE_RAISE || i == MEMLEAK_SHAPE_CODE ||
+			     i == MEMLEAK_SHAPE_HEAP_DESTROY));
 	for (unsigned int i = 0; i < TABLE_CNT; i++)
 		assert_non_null(table_name(i));
 }

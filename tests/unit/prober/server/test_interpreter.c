@@ -31,6 +31,17 @@ struct {
 	uint64_t is_free_threaded;
 } _PyRuntime = {"xdebugpy", VERSION, 0};
 
+/* The first fields of a type, up to tp_dealloc. */
+static void free_code(void *code)
+{
+	(void)code;
+}
+
+struct {
+	char head[48];
+	void (*free)(void *object);
+} PyCode_Type = {.free = free_code};
+
 /*
  * An evaluation loop with a cold part that has another symbol, and the function `other` between
  * them. The loop has a tail call to `other`, and bytes that look like a jump into the middle of
@@ -126,6 +137,21 @@ static void cold_part(void **state)
 	close(fd);
 }
 
+static void frees_code(void **state)
+{
+	struct interpreter found;
+	size_t len;
+	char *bytes;
+	int fd = copy_program(&bytes, &len);
+
+	(void)state;
+	find(fd, &found);
+	assert_int_equal(found.free_code - found.loop[0].start,
+			 (uint64_t)((const char *)free_code - _PyEval_EvalFrameDefault));
+	munmap(bytes, len);
+	close(fd);
+}
+
 static void free_threaded(void **state)
 {
 	struct interpreter found;
@@ -150,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cold_part),
 		cmocka_unit_test(free_threaded),
+		cmocka_unit_test(frees_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
