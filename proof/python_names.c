@@ -38,6 +38,19 @@
 #define SAME_KEYS_MAX 4U
 #define KEYS_MAX 8U
 
+/*
+ * Bytes before a pointer at which its block may begin if it is in glibc's heap. There, blocks are
+ * found only by their pointers, not by their places as in pools.
+ */
+#define HEAP_BYTES 256U
+/* Minimum and maximum size of a chunk in glibc's heap, and the flags in the word with its size. */
+#define CHUNK_MIN 32U
+#define CHUNK_MAX (1ULL << 40)
+#define CHUNK_FLAGS 7ULL
+
+/* Words that may precede an object in its block: see find_class() in python_heap.c. */
+static const uint64_t words_before[] = {2, 4, 0};
+
 struct key {
 	uint64_t word;
 	unsigned int cnt; /* number of pointers that directly follow this word */
@@ -47,6 +60,7 @@ struct target {
 	uint64_t start, end; /* pointers into this range are searched for */
 	size_t object;       /* index of the object to be named */
 	uint64_t slot; /* address of the pointer to the object to be named; 0 in the first search */
+	bool in_heap;  /* true if `slot` is in no pool, so it may be in glibc's heap */
 };
 
 /*
@@ -82,27 +96,66 @@ static void set_name(struct search *search, size_t object, enum python_name by, 
 	snprintf(named->name, sizeof(named->name), "%s", name);
 }
 
-/*
- * Adds a target to the second search: pointers to the block of CPython's allocator that contains
- * `slot`. Does nothing if `slot` is not in a pool.
- */
-static void search_later(struct search *search, size_t object, uint64_t slot)
+/* Finds the block of CPython's allocator that contains `slot`. False if it is in no pool. */
+static bool find_block(const struct memory *memory, uint64_t slot, struct target *ret)
 {
 	uint64_t addr = slot & ~(uint64_t)(PYTHON_POOL_BYTES - 1), in_blocks;
 	unsigned char header[PYTHON_POOL_HEADER_BYTES];
 	struct python_pool pool;
 
-	if (search->laters[object] == LATER_MAX ||
-	    search->memory->ops->read(search->memory, addr, header, sizeof(header)) !=
-		    (ssize_t)sizeof(header) ||
+	if (memory->ops->read(memory, addr, header, sizeof(header)) != (ssize_t)sizeof(header) ||
 	    !python_pool_parse_header(header, addr, &pool) ||
 	    slot < addr + PYTHON_POOL_HEADER_BYTES)
-		return;
+		return false;
 	in_blocks = slot - addr - PYTHON_POOL_HEADER_BYTES;
-	addr += PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
+	ret->start =
+		addr + PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
+	ret->end = ret->start + pool.block_bytes;
+	return true;
+}
+
+/* Adds a target to the second search: pointers to the block that contains `slot`. */
+static void search_later(struct search *search, size_t object, uint64_t slot)
+{
+	struct target *target = &search->later[search->later_cnt];
+
+	if (search->laters[object] == LATER_MAX || slot < HEAP_BYTES)
+		return;
+	*target = (struct target){.object = object, .slot = slot};
+	if (!find_block(search->memory, slot, target)) {
+		target->start = slot - HEAP_BYTES;
+		target->end = slot + 1;
+		target->in_heap = true;
+	}
 	search->laters[object]++;
-	search->later[search->later_cnt++] =
-		(struct target){addr, addr + pool.block_bytes, object, slot};
+	search->later_cnt++;
+}
+
+/* Reads the size of the chunk of glibc's heap whose block begins at addr. */
+static bool read_chunk_size(const struct memory *memory, uint64_t addr, uint64_t *ret)
+{
+	uint64_t size;
+
+	if (memory->ops->read(memory, addr - WORD, &size, WORD) != (ssize_t)WORD)
+		return false;
+	size &= ~CHUNK_FLAGS;
+	*ret = size;
+	return size >= CHUNK_MIN && size < CHUNK_MAX && size % (2 * WORD) == 0;
+}
+
+/* True if the block of glibc's heap with the object at addr also contains `slot`. */
+static bool is_in_block_of(const struct memory *memory, uint64_t addr, uint64_t slot)
+{
+	uint64_t size, next;
+
+	for (size_t i = 0; i < sizeof(words_before) / sizeof(*words_before); i++) {
+		uint64_t block = addr - words_before[i] * WORD;
+
+		if (slot >= block && read_chunk_size(memory, block, &size) &&
+		    slot - block < size - WORD && read_chunk_size(memory, block + size, &next))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -120,23 +173,49 @@ static bool has_enough(struct search *search, size_t object, uint64_t word)
 	return false;
 }
 
-static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
-			 uint64_t value)
+/* Takes a pointer to the container itself, which the first search found at `slot`. */
+static void take_direct(struct search *search, size_t object, uint64_t slot)
 {
 	char name[2 * PYTHON_NAME_BYTES];
 
+	if (python_variable(search->memory, slot, name)) {
+		set_name(search, object, PYTHON_VARIABLE, name);
+		return;
+	}
+	if (python_key(search->memory, slot, name))
+		set_name(search, object, PYTHON_KEY, name);
+	search_later(search, object, slot);
+}
+
+/*
+ * Takes a pointer at `slot` to the block, or to memory before it, that has a pointer to the
+ * container. value: the pointer at `slot`.
+ */
+static void take_indirect(struct search *search, const struct target *target, uint64_t slot,
+			  uint64_t value)
+{
+	const struct memory *memory = search->memory;
+	char name[2 * PYTHON_NAME_BYTES];
+
+	if (python_attribute(memory, target->slot, value, slot, name))
+		set_name(search, target->object, PYTHON_VARIABLE, name);
+	else if (target->in_heap && !is_in_block_of(memory, value, target->slot))
+		return;
+	else if (python_variable(memory, slot, name) ||
+		 (target->in_heap &&
+		  python_cached_function(memory, value - words_before[0] * WORD, name)))
+		set_name(search, target->object, PYTHON_HOLDER, name);
+}
+
+static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
+			 uint64_t value)
+{
 	if (search->pointers[target->object]++ >= POINTERS_MAX)
 		return;
-	if (target->slot && python_attribute(search->memory, target->slot, value, slot, name)) {
-		set_name(search, target->object, PYTHON_VARIABLE, name);
-	} else if (python_variable(search->memory, slot, name)) {
-		set_name(search, target->object, target->slot ? PYTHON_HOLDER : PYTHON_VARIABLE,
-			 name);
-	} else if (!target->slot) {
-		if (python_key(search->memory, slot, name))
-			set_name(search, target->object, PYTHON_KEY, name);
-		search_later(search, target->object, slot);
-	}
+	if (target->slot)
+		take_indirect(search, target, slot, value);
+	else
+		take_direct(search, target->object, slot);
 }
 
 static void take_word(struct search *search, uint64_t slot, uint64_t before, uint64_t word)
@@ -220,7 +299,8 @@ static void name_caches(struct search *search)
 	char name[PYTHON_NAME_BYTES];
 
 	for (size_t i = 0; i < search->target_cnt; i++)
-		if (python_cached_function(search->memory, search->targets[i].start, name))
+		if (!search->targets[i].in_heap &&
+		    python_cached_function(search->memory, search->targets[i].start, name))
 			set_name(search, search->targets[i].object, PYTHON_HOLDER, name);
 }
 

@@ -586,7 +586,8 @@ HOLDERS = {
 
 @sample(2, 1)
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS],
-      *[f"{version}-variable-malloc" for version in ("3.11", "3.13")])
+      *[f"{version}-{what}-malloc" for version in ("3.11", "3.13")
+        for what in ("variable", "attribute")])
 def test_containers(t, way):
     """The container that grows is named with the line that adds to it, and counted exactly."""
     version, what, allocator = (way + "-pymalloc").split("-")[:3]

@@ -207,6 +207,34 @@ static void test_cached_method(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
+/* Address of a chunk in glibc's heap, and its size with a flag. Another chunk follows. */
+#define CHUNK (BASE + 0x2c00)
+#define CHUNK_SIZE 0x61
+
+/* With PYTHONMALLOC=malloc, an object that has the container is in glibc's heap. */
+static void test_heap(void **state)
+{
+	struct mapping mapping = {.start = BASE, .end = END, .writable = true, .path = ""};
+	struct python_named named = {.addr = OBJECT};
+	struct python python;
+	uint64_t object = CHUNK + 2 * 8 + 16;
+
+	begin(&python, false);
+	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
+	*fake_memory_at(&python.fake, CHUNK + 8) = CHUNK_SIZE;
+	*fake_memory_at(&python.fake, CHUNK + 0x60 + 8) = CHUNK_SIZE;
+	*fake_memory_at(&python.fake, object + 24) = OBJECT;
+	/* This variable refers to an object in the chunk before. */
+	add_pair(&python, string(&python, "other"), CHUNK - 64);
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_UNNAMED);
+	add_pair(&python, string(&python, "store"), object);
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_HOLDER);
+	assert_string_equal(named.name, "__main__.store");
+	fake_memory_deinit(&python.fake);
+}
+
 #define METHOD (BASE + 0x1800)
 
 /*
@@ -486,7 +514,7 @@ int main(void)
 		cmocka_unit_test(test_short_string),  cmocka_unit_test(test_endless_row),
 		cmocka_unit_test(test_containers),    cmocka_unit_test(test_many_methods),
 		cmocka_unit_test(test_attributes),    cmocka_unit_test(test_hostile_classes),
-		cmocka_unit_test(test_cached_method),
+		cmocka_unit_test(test_cached_method), cmocka_unit_test(test_heap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
