@@ -18,6 +18,7 @@
 #include "base/signals.h"
 #include "base/test_knobs.h"
 #include "helper/helper.h"
+#include "proof/rss_reader.h"
 #include "sinks/sink.h"
 
 /*
@@ -769,6 +770,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	int err;
 
 	*ret = (struct run_result){0};
+	rss_use_own(opts);
 	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);

@@ -66,14 +66,14 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
 }
 
-static bool is_own(const struct code_object *object)
+static bool is_own(const struct options *opts, const struct code_object *object)
 {
 	const struct script_function function = {.name = object->name,
 						 .name_len = strlen(object->name),
 						 .path = object->path,
 						 .path_len = strlen(object->path)};
 
-	return script_is_of_program(&function);
+	return script_is_of_program(opts, &function);
 }
 
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
@@ -95,15 +95,16 @@ static bool read_code(const struct memory *memory, const struct python_layout *l
 	       !code_object_read(&objects, layout, addr, cookie, ret);
 }
 
-bool python_code_place(const struct memory *memory, const struct python_layout *layout,
-		       const struct python_code *code, struct python_place *ret)
+bool python_code_place(const struct memory *memory, const struct options *opts,
+		       const struct python_layout *layout, const struct python_code *code,
+		       struct python_place *ret)
 {
 	struct code_object object;
 	bool own;
 
 	if (!read_code(memory, layout, code->addr, &object))
 		return false;
-	own = is_own(&object);
+	own = is_own(opts, &object);
 	if (own) {
 		python_text_copy(ret->function, object.name, strlen(object.name));
 		python_text_copy(ret->file, object.path, strlen(object.path));
@@ -124,18 +125,19 @@ static bool is_constructor(const struct python_place *place)
  * Reads the function name, file and line of a method. False if the object at `value` is not a
  * method of the program.
  */
-static bool method_place(const struct memory *memory, const struct python_layout *layout,
-			 uint64_t value, struct python_place *ret)
+static bool method_place(const struct memory *memory, const struct options *opts,
+			 const struct python_layout *layout, uint64_t value,
+			 struct python_place *ret)
 {
 	struct python_code code = {.distance = 0};
 
 	return value && python_is(memory, value, "function") &&
 	       read_all(memory, value + FUNCTION_CODE, &code.addr, sizeof(code.addr)) &&
-	       python_code_place(memory, layout, &code, ret);
+	       python_code_place(memory, opts, layout, &code, ret);
 }
 
-bool python_class_place(const struct memory *memory, const struct python_layout *layout,
-			uint64_t type, struct python_place *ret)
+bool python_class_place(const struct memory *memory, const struct options *opts,
+			const struct python_layout *layout, uint64_t type, struct python_place *ret)
 {
 	struct python_place place;
 	uint64_t dict, at, value;
@@ -149,7 +151,7 @@ bool python_class_place(const struct memory *memory, const struct python_layout 
 	for (uint64_t i = 0; i < keys.cnt && i < ENTRIES_MAX; i++) {
 		at = keys.first + i * keys.key_bytes + WORD;
 		if (!read_all(memory, at, &value, sizeof(value)) ||
-		    !method_place(memory, layout, value, &place))
+		    !method_place(memory, opts, layout, value, &place))
 			continue;
 		if (!found || is_constructor(&place))
 			*ret = place;

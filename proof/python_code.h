@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "options/options.h"
 #include "prober/server/python_layout.h"
 #include "proof/memory.h"
 #include "report/python_growth.h"
@@ -47,17 +48,20 @@ bool python_code_cookie(const struct memory *memory, const struct python_layout 
 			uint64_t addr, uint32_t *ret);
 
 /*
- * Reads the function name, file and line. False if the code object is gone, or if it is not the
+ * Reads the function name, file and line. opts: as for script_is_of_program(). False if the code
+ * object is gone, or if it is not the
  * program's own code.
  */
-bool python_code_place(const struct memory *memory, const struct python_layout *layout,
-		       const struct python_code *code, struct python_place *ret);
+bool python_code_place(const struct memory *memory, const struct options *opts,
+		       const struct python_layout *layout, const struct python_code *code,
+		       struct python_place *ret);
 
 /*
  * Like python_code_place(), for the first line of a class's __init__ method, or of its first method
  * if it has no __init__. type: address of the class's type object.
  */
-bool python_class_place(const struct memory *memory, const struct python_layout *layout,
-			uint64_t type, struct python_place *ret);
+bool python_class_place(const struct memory *memory, const struct options *opts,
+			const struct python_layout *layout, uint64_t type,
+			struct python_place *ret);
 
 #endif

@@ -126,6 +126,7 @@ struct python_heap {
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
 	enum python_allocator allocator; /* allocator of most objects in the latest reading */
+	const struct options *opts;      /* may be NULL */
 };
 
 /* A reading in progress. */
@@ -155,9 +156,13 @@ static void free_values(struct hash_map *map)
 	*map = (struct hash_map){0};
 }
 
-struct python_heap *python_heap__new(void)
+struct python_heap *python_heap__new(const struct options *opts)
 {
-	return calloc(1, sizeof(struct python_heap));
+	struct python_heap *heap = calloc(1, sizeof(*heap));
+
+	if (heap)
+		heap->opts = opts;
+	return heap;
 }
 
 void python_heap__free(struct python_heap *heap)
@@ -705,8 +710,10 @@ static bool read_place(const struct reading *reading, const struct grown *grown,
 					 .distance = grown->class->distance};
 
 	return grown->class->code_kind == PYTHON_WITHOUT_CODE
-		       ? python_class_place(reading->memory, reading->layout, grown->key, ret)
-		       : python_code_place(reading->memory, reading->layout, &code, ret);
+		       ? python_class_place(reading->memory, reading->heap->opts, reading->layout,
+					    grown->key, ret)
+		       : python_code_place(reading->memory, reading->heap->opts, reading->layout,
+					   &code, ret);
 }
 
 /*

@@ -14,13 +14,17 @@
 #include "proof/memory.h"
 #include "report/python_growth.h"
 
+struct options;
 struct python_layout;
 
 /* Results of earlier readings of a process. */
 struct python_heap;
 
-/* Returns NULL if memory runs out. */
-struct python_heap *python_heap__new(void);
+/*
+ * opts: has the paths of --own, may be NULL, and must outlive the results. Returns NULL if memory
+ * runs out.
+ */
+struct python_heap *python_heap__new(const struct options *opts);
 void python_heap__free(struct python_heap *heap);
 
 /* True if CPython's executable or library is mapped. */

@@ -30,6 +30,9 @@ static struct helper reader = HELPER_INIT(&reader_kind);
 /* Memory file with the blocks of the reading in progress; -1 if it has none. */
 static int blocks_fd = -1;
 
+/* Has the paths of --own; NULL if there are none. */
+static const struct options *own;
+
 /*
  * Arguments of the request RSS_SMAPS (rss_server.h): number of the program, and version of Python.
  */
@@ -37,6 +40,20 @@ struct program {
 	uint64_t number;
 	uint32_t python;
 };
+
+void rss_use_own(const struct options *opts)
+{
+	own = opts;
+}
+
+static void put_own(struct message *request)
+{
+	size_t cnt = own ? own->own_cnt : 0;
+
+	message_put_u32(request, (uint32_t)cnt);
+	for (size_t i = 0; i < cnt; i++)
+		message_put_string(request, own->own[i]);
+}
 
 static int send_file(pid_t pid, const char *name, enum rss_request what,
 		     const struct program *program, uint64_t deadline_ns)
@@ -53,6 +70,7 @@ static int send_file(pid_t pid, const char *name, enum rss_request what,
 		message_put_u32(&request, program->python);
 		message_put_u64(&request, written_pages_zero_frame());
 		message_put_u64(&request, (uint64_t)sysconf(_SC_PAGESIZE));
+		put_own(&request);
 	}
 	err = helper_send(&reader, &request, deadline_ns);
 	message_deinit(&request);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "options/options.h"
 #include "proof/rss_reading.h"
 #include "report/snapshot.h"
 
@@ -18,6 +19,12 @@
  * -EPIPE if the helper process ended; or another negative errno, e.g. -ENOMEM.
  */
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
+
+/*
+ * Uses the paths of --own in all later readings, to find the lines of Python's growing classes in
+ * the program's own scripts. opts: must outlive the readings.
+ */
+void rss_use_own(const struct options *opts);
 
 /*
  * Begins to read the memory of the process of `tally`. heap: all blocks of the process that were

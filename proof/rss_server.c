@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/order.h"
 #include "helper/call.h"
+#include "options/options.h"
 #include "prober/server/python_layout.h"
 #include "proof/python_heap.h"
 #include "proof/rss_count.h"
@@ -34,6 +36,7 @@ struct rss_server {
 	uint64_t program; /* number of the program of the previous reading; 0 if there was none */
 	/* layout of this program's interpreter; NULL if source lines cannot be read */
 	const struct python_layout *layout;
+	struct options opts; /* only the paths of --own */
 	struct python_heap *python;
 };
 
@@ -140,7 +143,7 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 	if (!server->program || (!server->layout && !python_heap_is_in(maps)))
 		return;
 	if (!server->python)
-		server->python = python_heap__new();
+		server->python = python_heap__new(&server->opts);
 	if (!server->python)
 		return;
 	resident_memory_init(&server->files, maps, &resident);
@@ -214,6 +217,24 @@ static void put_python(struct message *reply, const struct rss_reading *reading)
 	}
 }
 
+/* Reads the paths of --own. They are the same in all requests, so only the first ones are kept. */
+static void take_own(struct rss_server *server, struct message_cursor *cursor)
+{
+	struct options *opts = &server->opts;
+	uint32_t cnt = message_get_u32(cursor);
+	bool is_known = opts->own_cnt;
+
+	for (uint32_t i = 0; i < cnt && !cursor->bad; i++) {
+		size_t len;
+		const char *path = message_get_string(cursor, &len);
+
+		if (!path || is_known || array_reserve(&opts->own, &opts->own_cap, i + 1))
+			continue;
+		opts->own[opts->own_cnt] = strndup(path, len);
+		opts->own_cnt += opts->own[opts->own_cnt] != NULL;
+	}
+}
+
 static void answer(struct rss_server *server, struct message_cursor *cursor, int smaps_fd,
 		   struct message *reply)
 {
@@ -226,6 +247,7 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 	set_program(server, program, message_get_u32(cursor));
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
+	take_own(server, cursor);
 	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &reading));
 	message_put_u64(reply, rss->arenas);
 	message_put_u64(reply, rss->torn_arenas);

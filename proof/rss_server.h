@@ -8,11 +8,11 @@
  * file with the blocks that memleak tracks; optional. RSS_ORIGINAL_SMAPS: /proc/PID/smaps of a
  * process, if all other files are those of a copy of it.
  *
- * RSS_SMAPS, with the program, the version of Python, the frame number of the zero page, and the
- * page size: /proc/PID/smaps. The program is any number that is the same for all readings of one
- * program; Python's growth is counted from the first of these readings. 0 stands for a program that
- * is read only once. The version of Python is in the format of Py_Version; 0 if source lines of the
- * scripts cannot be read.
+ * RSS_SMAPS, with the program, the version of Python, the frame number of the zero page, the page
+ * size, and the number of paths of --own and these paths: /proc/PID/smaps. The program is any
+ * number that is the same for all readings of one program; Python's growth is counted from the
+ * first of these readings. 0 stands for a program that is read only once. The version of Python is
+ * in the format of Py_Version; 0 if source lines of the scripts cannot be read.
  *
  * The reply contains, in this order: a status (0 or a negative errno); the numbers of counted, torn
  * and skipped arenas; the resident bytes of each enum rss_part; the bytes in huge pages; the

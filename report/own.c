@@ -199,8 +199,10 @@ static bool is_generated(const struct script_function *script)
 	return !strcmp(script->path, PYTHON_STRING) && BEGINS(script->name, generated_functions);
 }
 
-bool script_is_of_program(const struct script_function *script)
+bool script_is_of_program(const struct options *opts, const struct script_function *script)
 {
+	if (opts && opts->own_cnt)
+		return !BEGINS(script->path, built_in_scripts) && is_named_own(opts, script->path);
 	return !script_is_of_language(script->path) && !is_generated(script) &&
 	       !BEGINS(script->path, language_folders) && !strstr(script->path, "/lib/python") &&
 	       !is_of_package(script->path);
@@ -214,11 +216,7 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		return CODE_OF_NOBODY;
 	if (!script_function_of(symbol, &script))
 		return BEGINS(symbol, built_in_code) ? CODE_OF_INTERPRETER : CODE_OF_PROGRAM;
-	if (BEGINS(script.path, built_in_scripts))
-		return CODE_OF_LIBRARY;
-	if (opts && opts->own_cnt)
-		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
-	return script_is_of_program(&script) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
+	return script_is_of_program(opts, &script) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
 }
 
 /*

@@ -52,10 +52,11 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 bool script_is_of_language(const char *path);
 
 /*
- * True if, without --own, a script's function belongs to the program: see code_owner(). Functions
- * that Python's standard library generates, such as the constructors of dataclasses, do not.
+ * True if a script's function belongs to the program: see code_owner(). `opts` has the paths of
+ * --own, and may be NULL. Without --own, functions that Python's standard library generates, such
+ * as the constructors of dataclasses, do not belong to it.
  */
-bool script_is_of_program(const struct script_function *script);
+bool script_is_of_program(const struct options *opts, const struct script_function *script);
 
 bool module_is_library(const char *path);
 

@@ -176,7 +176,7 @@ static void check(const struct census *census, const struct seen *seen)
 /* Counts Python's objects twice, because the second count is compared with the first. */
 static void count_python(const struct memory *memory, const struct python_layout *layout)
 {
-	struct python_heap *heap = python_heap__new();
+	struct python_heap *heap = python_heap__new(NULL);
 	struct python_growth growth;
 	uint64_t items[PYTHON_CONTAINERS_MAX];
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "options/options.h"
 #include "prober/server/python_layout.h"
 #include "proof/heap_arena.h"
 #include "proof/python_free.h"
@@ -96,7 +97,7 @@ static int set_up(void **state)
 					  .writable = true,
 					  .path = "/lib/libc.so.6"};
 	python.fake.memory.maps = (struct proc_maps){.mappings = &python.library, .cnt = 2};
-	python.heap = python_heap__new();
+	python.heap = python_heap__new(NULL);
 	add_type(&python, TYPE_LIST, "list", FLAG_LIST);
 	add_type(&python, TYPE_ENTRY, "Entry", 0);
 	*state = &python;
@@ -376,6 +377,26 @@ static void coroutines_of_package(void **state)
 	expect_place(python, "coroutine", "", 0);
 }
 
+/* With --own, the coroutine belongs to the program although its code is in a folder of packages. */
+static void coroutines_of_own_package(void **state)
+{
+	static char path[] = "shop";
+	static char *paths[] = {path};
+	static const struct options opts = {.own = paths, .own_cnt = 1};
+	struct python *python = *state;
+
+	python_heap__free(python->heap);
+	python->heap = python_heap__new(&opts);
+	more_coroutines(python, "/srv/site-packages/shop/app.py");
+	read_heap(python);
+	assert_string_equal(python->growth.classes[0].place.function, "serve");
+	python_heap__free(python->heap);
+	python->heap = python_heap__new(&opts);
+	more_coroutines(python, "/srv/app.py");
+	read_heap(python);
+	expect_place(python, "coroutine", "", 0);
+}
+
 /* As on stacks, code without a file belongs to the program. */
 static void coroutines_of_string(void **state)
 {
@@ -429,7 +450,7 @@ static void tasks_wait_in_library(void **state)
 	for (size_t own = 0; own < WAITING_CODES; own++) {
 		memset(fake_memory_at(&python->fake, POOLS), 0, END - POOLS);
 		python_heap__free(python->heap);
-		python->heap = python_heap__new();
+		python->heap = python_heap__new(NULL);
 		read_heap(python);
 		make_tasks(python, own);
 		read_heap(python);
@@ -823,6 +844,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_package, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_of_own_package, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_string, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tasks_wait_in_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_replaced, set_up, tear_down),
