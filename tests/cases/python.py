@@ -767,8 +767,8 @@ def test_places(t, way):
     check_place(t, program, (*PLACED[what], lines_of(PLACES)[what]))
 
 
-def check_place(t, program, right):
-    memleak = t.attach(program, interval="1")
+def check_place(t, program, right, *options):
+    memleak = t.attach(program, *options, interval="1")
     for python in growing_reports(program, memleak):
         found = [(one["name"], one["function"], one["line"])
                  for one in python["classes"] if "function" in one]
@@ -777,6 +777,15 @@ def check_place(t, program, right):
     else:
         raise Failure(f"not {right}, but {found}; classes: {python['classes']}")
     memleak.stop()
+
+
+def test_own_places(t):
+    """With --own, objects of code in a folder of packages are named with their line."""
+    path = t.tmp / "site-packages/script.py"
+    path.parent.mkdir()
+    path.write_text(PLACES.replace("WHAT", "task"), encoding="ascii")
+    program = launch(t, [interpreter("3.11"), path], "pymalloc")
+    check_place(t, program, (*PLACED["task"], lines_of(PLACES)["task"]), "--own", path.parent)
 
 
 CYCLES = """
