@@ -107,6 +107,25 @@ static bool is_foreign(const struct owned_function *owned)
 	       owned->symbol && !function_is_wrapper(owned->symbol);
 }
 
+/*
+ * True for asyncio's function that runs what is due in an event loop, such as the next step of a
+ * task. Its callers only run the loop, so they are not to blame for what a task allocates.
+ */
+static bool is_event_loop(const struct owned_function *owned)
+{
+	struct script_function script;
+
+	return owned->symbol && script_function_of(owned->symbol, &script) &&
+	       script.name_len == strlen("Handle._run") &&
+	       !strncmp(script.name, "Handle._run", script.name_len) &&
+	       strstr(script.path, "/asyncio/events.py");
+}
+
+static bool is_own_or_loop(const struct owned_function *owned)
+{
+	return is_own(owned) || is_event_loop(owned);
+}
+
 /* Searches from a frame outwards for the first function for which is_wanted() is true. */
 static bool find(const struct options *opts, const struct report_site *shown, size_t first,
 		 wanted *is_wanted, struct owned_function *ret)
@@ -313,6 +332,20 @@ static void blame_within(const struct options *opts, struct report_site *shown)
 	shown->has_through = false;
 }
 
+/*
+ * Returns the outermost function of a script that the event loop at `pos` called; `pos` if there is
+ * none.
+ */
+static struct stack_pos called_by_loop(const struct report_site *shown, struct stack_pos pos)
+{
+	struct stack_pos inner = pos;
+
+	while (step_in(shown, &inner))
+		if (sym_is_script(shown->locations[inner.frame]))
+			return inner;
+	return pos;
+}
+
 void blame(const struct options *opts, struct report_site *shown)
 {
 	size_t first = shown->first_frame;
@@ -324,10 +357,10 @@ void blame(const struct options *opts, struct report_site *shown)
 		first = shown->wrapped_frame;
 	if (first < shown->blamed_from)
 		first = shown->blamed_from;
-	if (find(opts, shown, first, is_own, &owned) ||
-	    find(opts, shown, shown->first_frame, is_own, &owned)) {
-		shown->blamed = owned.pos;
-		shown->has_through = find_call(opts, shown, owned.pos, &shown->through);
+	if (find(opts, shown, first, is_own_or_loop, &owned) ||
+	    find(opts, shown, shown->first_frame, is_own_or_loop, &owned)) {
+		shown->blamed = is_own(&owned) ? owned.pos : called_by_loop(shown, owned.pos);
+		shown->has_through = find_call(opts, shown, shown->blamed, &shown->through);
 	} else {
 		shown->blamed = blamed_of_others(opts, shown);
 		if (!shown->objects)
