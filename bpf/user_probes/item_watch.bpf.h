@@ -56,7 +56,7 @@ static __always_inline void walk__count_adder(struct walk *walk, __u32 entry, __
 	if (!script_begin(entry))
 		return;
 	for (int i = 0; i < 2 * MEMLEAK_ADDER_FRAMES; i++)
-		if (walk->script_cnt >= MEMLEAK_ADDER_FRAMES || script_step(entry))
+		if (walk->script_cnt >= MEMLEAK_ADDER_FRAMES || script_steps(entry))
 			break;
 	scripts_identify(entry);
 	sum = bpf_map_lookup_elem(&adders, adder);

@@ -204,12 +204,21 @@ static __always_inline bool walk__step_script(struct walk *walk,
 	return false;
 }
 
-/* Stores the next script frame of a walk. Returns 1 if the walk is over. */
-__noinline int script_step(__u32 entry)
+/* Number of script frames that script_steps() stores; one call for each frame would cost more. */
+#define SCRIPT_STEPS 4
+
+/* Stores the next script frames of a walk. Returns 1 if the walk is over. */
+__noinline int script_steps(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	return !walk || walk__step_script(walk, &walk->layout);
+	if (!walk)
+		return 1;
+#pragma unroll
+	for (int i = 0; i < SCRIPT_STEPS; i++)
+		if (walk__step_script(walk, &walk->layout))
+			return 1;
+	return 0;
 }
 
 /*
@@ -355,8 +364,8 @@ static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, b
 	if (!script_begin(entry))
 		return;
 	walk__make_room(walk);
-	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX; i++)
-		if (script_step(entry))
+	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX; i += SCRIPT_STEPS)
+		if (script_steps(entry))
 			break;
 	cnt = walk->script_cnt;
 	if (!hash_only || !walk__recall_scripts(walk)) {

@@ -68,7 +68,7 @@ struct {
  * CPython places most frames of a thread directly above those of their callers, so a few reads copy
  * all of them. A generator's frame is elsewhere.
  */
-#define SCRIPT_WORDS 128
+#define SCRIPT_WORDS 256
 /* Maximum bytes below a frame that are copied with it. */
 #define SCRIPT_BELOW (SCRIPT_WORDS * sizeof(__u64) - MEMLEAK_SCRIPT_FRAME_BYTES)
 
