@@ -22,15 +22,18 @@ static __always_inline __u32 process_number(struct task_struct *task)
 	return number_here(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
+/* Not static, so that programs do not contain a copy for each call. */
+__noinline __u64 translated_pids(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return (__u64)process_number(task) << 32 | number_here(BPF_CORE_READ(task, thread_pid));
+}
+
 /* Returns the tgid in the upper half and the tid in the lower half. */
 static __always_inline __u64 current_pids(void)
 {
-	struct task_struct *task;
-
-	if (!config.pid_namespace)
-		return bpf_get_current_pid_tgid();
-	task = (void *)bpf_get_current_task();
-	return (__u64)process_number(task) << 32 | number_here(BPF_CORE_READ(task, thread_pid));
+	return config.pid_namespace ? translated_pids() : bpf_get_current_pid_tgid();
 }
 
 #endif

@@ -60,8 +60,8 @@ static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
 {
 	walk->doubtful = 0;
 	walk->depends.not_fitting = 1;
-	for (int i = 0; i < STEPS_MAX; i++)
-		if (walk_step_by_vma(entry))
+	for (int i = 0; i < STEPS_MAX; i += STEPS_PER_CALL)
+		if (walk_steps_by_vma(entry))
 			break;
 }
 

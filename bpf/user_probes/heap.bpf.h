@@ -66,6 +66,24 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 	__sync_fetch_and_add(&counts->bytes, size);
 }
 
+/*
+ * Removes the old block of the current realloc or resize: its address may be reused before the call
+ * returns. Not static, so that the verifier checks it once, and not for each shape of call.
+ */
+__noinline int take_old_block(void)
+{
+	struct thread_state *thread = thread__find();
+	struct memleak_block_key key = {0};
+
+	if (!thread)
+		return 0;
+	key.addr = thread->addr;
+	key.image = thread->image;
+	thread->has_old = thread__take(thread, &key, &thread->old);
+	thread->read_by = thread->has_old ? reading__that_read(&key, &thread->old) : 0;
+	return 0;
+}
+
 /* Stores the arguments of an allocating call. Removes the old block of a realloc or resize. */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
@@ -78,13 +96,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 	thread->chosen =
 		operation == OP_STRING ? string__may_be_chosen() : chosen(size, &thread->countdown);
 	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
-		/*
-		 * The old block is removed now: its address may be reused before the call returns.
-		 */
-		struct memleak_block_key key = {.addr = addr, .image = thread->image};
-
-		thread->has_old = thread__take(thread, &key, &thread->old);
-		thread->read_by = thread->has_old ? reading__that_read(&key, &thread->old) : 0;
+		take_old_block();
 		if (!thread->has_old && operation != OP_RESIZE)
 			count_earlier(ctx, thread, addr);
 		thread->extra = PT_REGS_PARM3(ctx);
@@ -121,15 +133,11 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
  */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
-	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
-
 	if (slot != thread->raised)
 		return false;
 	thread->raised = 0;
-	if (thread->operation == OP_REALLOC && thread->has_old) {
-		thread->has_old = thread__take(thread, &key, &thread->old);
-		thread->read_by = thread->has_old ? reading__that_read(&key, &thread->old) : 0;
-	}
+	if (thread->operation == OP_REALLOC && thread->has_old)
+		take_old_block();
 	return true;
 }
 

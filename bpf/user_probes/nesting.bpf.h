@@ -18,21 +18,34 @@ enum nesting {
 	NESTING_UNSURE,
 };
 
+#define NESTED_FRAMES_PER_CALL 8
+
 /*
- * Walks outwards until the stack ends, NESTED_FRAMES frames have been walked, or `slot`, an address
- * on the stack, is reached. Not static, so that the verifier checks it only once.
+ * Walks outwards until the stack ends or `slot`, an address on the stack, is reached; then returns
+ * 1. Walks up to NESTED_FRAMES_PER_CALL frames. Separate, like walk_steps().
  */
-__noinline int walk_up_to(__u32 entry, __u64 slot)
+__noinline int walk_some_up_to(__u32 entry, __u64 slot)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
 	if (!walk)
-		return 0;
-	for (int i = 0; i < NESTED_FRAMES && !walk->end && walk->slot < slot; i++) {
+		return 1;
+	for (int i = 0; i < NESTED_FRAMES_PER_CALL; i++) {
+		if (walk->end || walk->slot >= slot)
+			return 1;
 		walk->called = walk->regs.pc;
 		walk_step(entry);
 		walk->unsure |= walk->guessed || walk->unknown;
 	}
+	return 0;
+}
+
+/* Walks up to NESTED_FRAMES frames. Not static, so that the verifier checks it only once. */
+__noinline int walk_up_to(__u32 entry, __u64 slot)
+{
+	for (int i = 0; i < NESTED_FRAMES; i += NESTED_FRAMES_PER_CALL)
+		if (walk_some_up_to(entry, slot))
+			break;
 	return 0;
 }
 

@@ -133,11 +133,19 @@ __noinline int walk_step_by_vma(__u32 entry)
 	return !walk || walk__step(walk, true);
 }
 
+__noinline int walk_steps_by_vma(__u32 entry)
+{
+	for (int i = 0; i < STEPS_PER_CALL; i++)
+		if (walk_step_by_vma(entry))
+			return 1;
+	return 0;
+}
+
 __noinline int walk_look_up(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	if (!walk || !walk__look_up(walk))
+	if (!walk || !walk__look_up(walk, entry))
 		return 0;
 	walk->native_hash = walk->stack.hash;
 	if (walk->interpreter) {

@@ -98,8 +98,30 @@ static __always_inline __u64 walk__key(struct walk *walk)
 	return key;
 }
 
+/*
+ * Compares the stack with one of the cache entries of its key. If it fits, sets walk->stack.hash
+ * and returns 1. Not static, so that the verifier checks the loop over the words once, and not for
+ * each entry.
+ */
+__noinline int walk_compare(__u32 entry, __u32 way)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+	const struct cached_stack *cached;
+	struct stack_cache_head head;
+
+	if (!walk)
+		return 0;
+	cached = stack_cache__find(walk->key, way);
+	if (!cached || !stack_cache__read(cached, walk->key, &head) || !walk__see(walk, head.end) ||
+	    !stack_cache__fits(cached, &head, walk->window, walk->origin))
+		return 0;
+	walk->stack.hash = head.stack;
+	walk->note = head.note;
+	return 1;
+}
+
 /* Finds the stack in the cache and sets walk->stack.hash. The frames are not filled in. */
-static __always_inline bool walk__look_up(struct walk *walk)
+static __always_inline bool walk__look_up(struct walk *walk, __u32 entry)
 {
 	walk->key = 0;
 	if (!config.stack_cache || !walk__is_certain(walk) || walk->origin % 8 ||
@@ -108,18 +130,10 @@ static __always_inline bool walk__look_up(struct walk *walk)
 	walk->key = walk__key(walk);
 #pragma unroll
 	for (__u32 way = 0; way < STACK_CACHE_WAYS; way++) {
-		const struct cached_stack *entry = stack_cache__find(walk->key, way);
-		struct stack_cache_head head;
+		const struct cached_stack *cached = stack_cache__find(walk->key, way);
 
-		if (!entry || !stack_cache__read(entry, walk->key, &head))
-			continue;
-		if (!walk__see(walk, head.end))
-			continue;
-		if (!stack_cache__fits(entry, &head, walk->window, walk->origin))
-			continue;
-		walk->stack.hash = head.stack;
-		walk->note = head.note;
-		return true;
+		if (cached && cached->head.key == walk->key && walk_compare(entry, way))
+			return true;
 	}
 	return false;
 }

@@ -160,20 +160,35 @@ static __always_inline struct thread_slot *thread_slot__at(__u32 tid, __u32 i)
 	return bpf_map_lookup_elem(&thread_slots, &at);
 }
 
-static __always_inline struct thread_slot *thread_slot__find(__u32 tid)
+/*
+ * Returns the number of the current thread's slot; THREAD_SLOTS if it has none. Not static, so that
+ * the verifier checks the search, and what follows it for each slot, once and not for each call.
+ */
+__noinline int thread_slot_number(__u32 tid)
 {
 	__u64 task = bpf_get_current_task();
 
+	/* Older verifiers also check functions that are not called. This one's map is missing. */
 	if (!config.exchange)
-		return bpf_map_lookup_elem(&thread_table, &tid);
+		return THREAD_SLOTS;
 #pragma unroll
 	for (__u32 i = 0; i < THREAD_TRIES; i++) {
 		struct thread_slot *slot = thread_slot__at(tid, i);
 
 		if (slot && slot->task == task && slot->tid == tid)
-			return slot;
+			return (tid + i) % THREAD_SLOTS;
 	}
-	return NULL;
+	return THREAD_SLOTS;
+}
+
+static __always_inline struct thread_slot *thread_slot__find(__u32 tid)
+{
+	__u32 number;
+
+	if (!config.exchange)
+		return bpf_map_lookup_elem(&thread_table, &tid);
+	number = thread_slot_number(tid);
+	return bpf_map_lookup_elem(&thread_slots, &number);
 }
 
 static __always_inline struct thread_slot *thread_slot__claim(__u32 tid)
@@ -236,28 +251,28 @@ static __always_inline struct thread_state *thread__create(void)
 }
 
 /*
- * Returns the state of the current thread, and creates the state at first use. Returns NULL if the
- * process is no target, if no slot is free, or if the probe belongs to an older binding.
+ * Looks up the current thread's process among the targets, and creates the thread's state at first
+ * use. Returns 0 if the process is no target or if no slot is free. Not static, so that the
+ * verifier checks it once, and not for each call: programs contain many.
  */
-static __always_inline struct thread_state *thread__get(__u32 binding)
+__noinline int thread_renew(void)
 {
-	struct thread_state *thread = thread__find();
 	__u32 generation = targets_generation, tgid;
 	struct memleak_target *target;
+	struct thread_state *thread;
 	__u64 pid_tgid;
 
-	if (thread && thread->generation == generation)
-		return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 	pid_tgid = current_pids();
 	tgid = pid_tgid >> 32;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target || !target->image)
-		return NULL;
+		return 0;
+	thread = thread__find();
 	if (!thread)
 		thread = thread__create();
 	if (!thread) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
-		return NULL;
+		return 0;
 	}
 	thread->generation = generation;
 	thread->decided = false;
@@ -271,6 +286,24 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 		thread->descendant = target->descendant;
 		thread->forked_ns = image_refs__forked_ns(target->image);
 	}
+	return 1;
+}
+
+/*
+ * Returns the state of the current thread. Returns NULL if the process is no target, if no slot is
+ * free, or if the probe belongs to an older binding.
+ */
+static __always_inline struct thread_state *thread__get(__u32 binding)
+{
+	struct thread_state *thread = thread__find();
+
+	if (!thread || thread->generation != targets_generation) {
+		if (!thread_renew())
+			return NULL;
+		thread = thread__find();
+	}
+	if (!thread)
+		return NULL;
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 
