@@ -307,7 +307,7 @@ check-verifier:
 # Fuzzers use clang's libFuzzer; findings stay in $(O)/fuzz/FUZZER. Parsers of hostile input are
 # rebuilt with instrumentation, other code is linked as it is.
 FUZZ_SECONDS ?= 60
-FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
+FUZZ_CC := $(CLANG) -O1 -gline-tables-only -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
