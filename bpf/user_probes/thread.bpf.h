@@ -183,10 +183,15 @@ __noinline int thread_slot_number(__u32 tid)
 
 static __always_inline struct thread_slot *thread_slot__find(__u32 tid)
 {
+	struct thread_slot *first;
 	__u32 number;
 
 	if (!config.exchange)
 		return bpf_map_lookup_elem(&thread_table, &tid);
+	/* Saves most threads the call. */
+	first = thread_slot__at(tid, 0);
+	if (first && first->task == bpf_get_current_task() && first->tid == tid)
+		return first;
 	number = thread_slot_number(tid);
 	return bpf_map_lookup_elem(&thread_slots, &number);
 }
