@@ -234,7 +234,8 @@ static int call_in_thread(struct call *call, void *data)
 	pthread_cond_signal(&request);
 	if (!wait_for(call))
 		return -EAGAIN;
-	memcpy(data, call->data, call->function->size);
+	if (call->function->size)
+		memcpy(data, call->data, call->function->size);
 	ret = call->result;
 	free_call(call);
 	return ret;
@@ -254,7 +255,8 @@ static struct call *new_call(pid_t pid, uid_t uid, int fd, const struct limited_
 	if (!call)
 		return NULL;
 	*call = (struct call){.function = function, .pid = pid, .uid = uid};
-	memcpy(call->data, data, function->size);
+	if (function->size)
+		memcpy(call->data, data, function->size);
 	call->fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if ((fd < 0 || call->fd >= 0) && reserve_thread())
 		return call;
