@@ -98,7 +98,7 @@ static void late_blocks_are_counted(void **state)
 	struct snapshot snap;
 
 	make_account(&process.view);
-	block_walk_begin(&walker, UINT64_MAX / 2, &walk, &snap);
+	block_walk_begin(&walker, UINT64_MAX / 4, &walk, &snap);
 	assert_int_equal(agent_process__walk(&process, NULL, 0, &walk), 0);
 	assert_int_equal(walk.unread, BLOCKS);
 	assert_int_equal(agent_process__inherit(&process, NULL, &inherited, &walk), 0);
@@ -118,7 +118,7 @@ static void signal_ends_walk(void **state)
 	struct snapshot snap;
 
 	make_account(&process.view);
-	block_walk_begin(&walker, UINT64_MAX / 2, &walk, &snap);
+	block_walk_begin(&walker, UINT64_MAX / 4, &walk, &snap);
 	assert_int_equal(signals_hold_all(), 0);
 	raise(SIGTERM);
 	assert_int_equal(agent_process__walk(&process, NULL, 0, &walk), -EINTR);

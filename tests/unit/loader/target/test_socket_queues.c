@@ -65,10 +65,10 @@ static void unread_stream(void **state)
 	assert_int_equal(write(sender, bytes, BYTES), BYTES);
 	wait_until(BYTES);
 	assert_int_equal(socket_queues_of(&queues, getpid()), BYTES);
-	assert_int_equal(socket_queues_of(&queues, getppid()), 0);
 	assert_int_equal(read(receiver, bytes, BYTES), BYTES);
 	/* The queues are those of one moment. */
 	assert_int_equal(socket_queues_of(&queues, getpid()), BYTES);
+	assert_int_equal(socket_queues_of(&queues, getppid()), 0);
 	wait_until(0);
 	socket_queues_deinit(&queues);
 	close(other);

@@ -243,9 +243,9 @@ static void other_namespace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_user),   cmocka_unit_test(old_file_that_grows),
-		cmocka_unit_test(mount_inside),    cmocka_unit_test(moved_mount),
-		cmocka_unit_test(silent_mount),    cmocka_unit_test(other_namespace),
+		cmocka_unit_test(files_of_user), cmocka_unit_test(old_file_that_grows),
+		cmocka_unit_test(mount_inside),  cmocka_unit_test(moved_mount),
+		cmocka_unit_test(silent_mount),  cmocka_unit_test(other_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
