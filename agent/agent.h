@@ -46,8 +46,8 @@ struct memo;
 
 /* Data of one thread, all zero before the thread's first allocator call. */
 struct thread {
-	uint32_t number; /* thread number in the account, 0 if it has none yet */
-	uint32_t reserved;
+	uint32_t number;    /* thread number in the account, 0 if it has none yet */
+	uint32_t has_ended; /* 1 after the thread's destructors have freed its memo and number */
 	struct account *account; /* account to which the thread number belongs */
 	struct account_thread *counts;
 	struct memo *memo; /* remembered stacks; NULL before first use, or if out of memory */
@@ -119,6 +119,12 @@ bool agent_begin(void);
 
 /* Adds the calling thread to the account. False if there are too many threads. */
 bool thread_begin(struct account *account);
+
+/*
+ * Frees the calling thread's number for another thread. The thread gets a new number when it makes
+ * another call that is counted.
+ */
+void thread_free_number(void);
 
 /* Allocates the calling thread's memo (its remembered stacks), unless out of memory. */
 void thread_begin_memo(void);

@@ -332,6 +332,14 @@ static ALWAYS_INLINE void note(void *addr, size_t size, enum account_call call,
 	note_after(addr, size, call, caller, NULL);
 }
 
+/* The C library frees blocks after the thread's last destructor, when nothing frees its number. */
+static inline void count_free(void)
+{
+	self.counts->frees++;
+	if (unlikely(self.has_ended && !self.memo))
+		thread_free_number();
+}
+
 /*
  * Removes a block from its cell. Must precede the actual free, after which another thread may get
  * the address. False if the block is unknown.
@@ -346,7 +354,7 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 		return false;
 	modes = modes_of(account);
 	if (unlikely(modes & (ACCOUNT_ADDS_UP | ACCOUNT_COUNTS)) && addr && open_account())
-		self.counts->frees++;
+		count_free();
 	if (unlikely(modes & ACCOUNT_FILTERS) && !samples_may_have((uint64_t)addr))
 		return false;
 	cell = cells_find((uint64_t)addr);

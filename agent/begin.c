@@ -334,20 +334,27 @@ bool agent_begin(void)
 	return done;
 }
 
+void thread_free_number(void)
+{
+	struct account_thread *counts =
+		self.account && self.account == gate.account ? self.counts : NULL;
+
+	self.account = NULL;
+	self.number = 0;
+	if (counts)
+		__atomic_store_n(&counts->has_ended, 1, __ATOMIC_RELEASE);
+}
+
 /*
  * Runs when a thread ends: frees its memo (its remembered stacks) and its number. If later
  * destructors allocate memory, the thread gets a new memo and a new number.
  */
 static void end_thread(void *memo)
 {
-	struct account_thread *counts =
-		self.account && self.account == gate.account ? self.counts : NULL;
-
-	self.account = NULL;
 	self.memo = NULL;
+	self.has_ended = 1;
 	memo_free(memo);
-	if (counts)
-		__atomic_store_n(&counts->has_ended, 1, __ATOMIC_RELEASE);
+	thread_free_number();
 }
 
 void thread_begin_memo(void)
@@ -420,8 +427,11 @@ bool thread_begin(struct account *account)
 	self.countdown = 0;
 	self.random = mix(mix(system_ns(), tid), (uint64_t)&self);
 	self.account = account;
-	/* The C library may allocate memory for the key, so the thread must be complete. */
-	if (!self.memo)
+	/*
+	 * The C library may allocate memory for the key, so the thread must be complete. After the
+	 * last destructor, nothing would free the memo.
+	 */
+	if (!self.memo && !self.has_ended)
 		thread_begin_memo();
 	return true;
 }
