@@ -595,7 +595,7 @@ static int find_again(struct agent_source *source, struct agent_process *process
 {
 	int fd, err;
 
-	if (process->replaced || process->ended || !has_other_account(process))
+	if (process->ended || !has_other_account(process))
 		return 0;
 	fd = agent_find_account(process->info.pid);
 	err = fd < 0 ? fd : add(source, fd, process->info.pid);
@@ -605,6 +605,9 @@ static int find_again(struct agent_source *source, struct agent_process *process
 		begin_modes(source, source->processes.items[source->processes.cnt - 1]);
 		return 0;
 	}
+	/* The new program's agent may not have begun its account yet: look again next time. */
+	if (process->replaced)
+		return 0;
 	process->replaced = true;
 	log_note("process %d executed a program without a working agent: it is not traced",
 		 process->info.pid);
