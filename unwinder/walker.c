@@ -68,12 +68,19 @@ static struct message *begin(struct walker *walker, uint32_t kind, uint32_t spac
 	return &walker->request;
 }
 
-/* Sends the request. Fails if the helper has ended, since a new helper has no spaces. */
+/*
+ * Sends a request that is not answered. Fails if the helper has ended, since a new helper has no
+ * spaces.
+ */
 static int send_request(struct walker *walker, uint64_t deadline_ns)
 {
-	if (!walker->helper->pid)
-		return -EPIPE;
-	return check(walker, helper_send(walker->helper, &walker->request, deadline_ns));
+	int err = -EPIPE;
+
+	if (walker->helper->pid)
+		err = check(walker, helper_send(walker->helper, &walker->request, deadline_ns));
+	if (!err)
+		helper_note_message(walker->helper, false);
+	return err;
 }
 
 int walker__open(struct walker *walker, uint32_t space, uint64_t deadline_ns)
