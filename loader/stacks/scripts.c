@@ -158,6 +158,7 @@ bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_
 			return false;
 		}
 	}
+	known->counts_frees &= known->number == number;
 	known->file = file;
 	known->number = number;
 	return true;
