@@ -31,5 +31,5 @@ struct trust_domain trust_domain_of(int fd, const struct stat *st)
 bool trust_domain_equal(const struct trust_domain *a, const struct trust_domain *b)
 {
 	return a->dev == b->dev && a->mount == b->mount && a->uid == b->uid && a->gid == b->gid &&
-	       a->writers == b->writers && !(a->writers & S_IWOTH);
+	       a->writers == b->writers && !a->writers;
 }

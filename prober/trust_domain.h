@@ -27,7 +27,10 @@ struct trust_domain {
 /* Returns the trust domain of an open file. st: data of the file from file_stat(). */
 struct trust_domain trust_domain_of(int fd, const struct stat *st);
 
-/* False for files that all users can write to: each of them may be another user's. */
+/*
+ * False for files that others than the owner can write to: each may be another user's. An access
+ * control list also shows as permission of the group.
+ */
 bool trust_domain_equal(const struct trust_domain *a, const struct trust_domain *b);
 
 #endif

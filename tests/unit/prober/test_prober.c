@@ -335,9 +335,10 @@ static void files_of_other_users(void **state)
 	assert_int_equal(fchmod(other, 0775), 0);
 	second = asked_helper(other);
 	assert_int_not_equal(second, first);
-	assert_int_equal(asked_helper(other), second);
-	assert_int_not_equal(asked_helper(fd), second);
-	assert_int_equal(fchmod(other, 0777), 0);
+	first = asked_helper(other);
+	assert_int_not_equal(first, second);
+	assert_int_not_equal(asked_helper(fd), first);
+	assert_int_equal(fchmod(other, 0757), 0);
 	first = asked_helper(other);
 	assert_int_not_equal(asked_helper(other), first);
 	close(other);
