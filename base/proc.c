@@ -431,6 +431,15 @@ bool proc_has_own_namespace(pid_t pid, int dir_fd, const char *kind)
 	       is_same_file(&ours, &theirs);
 }
 
+uint64_t proc_namespace(pid_t pid, const char *kind)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "ns/%s", kind);
+	return proc_stat_link(pid, -1, path, &st) ? 0 : st.st_ino;
+}
+
 /* A process cannot fake a field through its name: the kernel escapes newlines in the name. */
 const char *proc_status_field(const char *status, const char *field)
 {

@@ -111,6 +111,8 @@ bool proc_has_own_root(pid_t pid);
  * proc_open_at().
  */
 bool proc_has_own_namespace(pid_t pid, int dir_fd, const char *kind);
+/* Returns the number of a process's namespace of this kind; 0 if it cannot be read. */
+uint64_t proc_namespace(pid_t pid, const char *kind);
 
 struct proc_relations {
 	pid_t parent;

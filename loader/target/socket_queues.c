@@ -13,21 +13,16 @@
 #include "base/proc.h"
 #include "loader/target/unix_queues.h"
 
-#define DESCRIPTORS_MAX 4096
+#define DESCRIPTORS_MAX 65536
 /* Maximum lines that are read of a file in /proc/PID/net */
 #define SOCKETS_MAX 1000000
 /* State of a TCP socket that accepts connections: its queue is a number of connections. */
 #define LISTENS 10
 
-static void forget(struct socket_queues *queues)
-{
-	hash_map_deinit(&queues->bytes);
-	*queues->namespace = '\0';
-}
-
 void socket_queues_deinit(struct socket_queues *queues)
 {
-	forget(queues);
+	hash_map_deinit(&queues->bytes);
+	hash_map_deinit(&queues->namespaces);
 }
 
 /*
@@ -67,23 +62,19 @@ static void add_unix(void *arg, uint64_t inode, uint64_t bytes)
 	hash_map_set(&queues->bytes, inode, (void *)(uintptr_t)bytes);
 }
 
+/* Reads the queues of a process's namespace, unless they were read before. */
 static void read_namespace(struct socket_queues *queues, pid_t pid)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6"};
-	char namespace[PATH_MAX];
+	uint64_t namespace = proc_namespace(pid, "net");
 
-	if (proc_readlink(pid, -1, "ns/net", namespace) < 0) {
-		forget(queues);
+	if (!namespace || hash_map_get(&queues->namespaces, namespace) ||
+	    hash_map_set(&queues->namespaces, namespace, queues))
 		return;
-	}
-	if (!strcmp(namespace, queues->namespace))
-		return;
-	forget(queues);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		read_file(queues, pid, files[i]);
 	if (proc_has_own_namespace(pid, -1, "net"))
 		unix_queues_visit(add_unix, queues);
-	strcpy(queues->namespace, namespace);
 }
 
 /* Returns the inode of a descriptor's socket; 0 if the descriptor is no socket. */

@@ -12,10 +12,13 @@
 
 #include "base/hash_map.h"
 
-/* The queues of all sockets of a network namespace. A zeroed struct is valid and empty. */
+/*
+ * The queues of all sockets of the network namespaces that were read. A zeroed struct is valid and
+ * empty.
+ */
 struct socket_queues {
-	char namespace[PATH_MAX]; /* as in /proc/PID/ns/net; "" if none was read */
-	struct hash_map bytes;    /* key: inode of a socket; value: number of bytes, as a pointer */
+	struct hash_map namespaces; /* key: number of a namespace that was read */
+	struct hash_map bytes; /* key: inode of a socket; value: number of bytes, as a pointer */
 };
 
 void socket_queues_deinit(struct socket_queues *queues);
@@ -24,7 +27,7 @@ void socket_queues_deinit(struct socket_queues *queues);
  * Returns the bytes that wait in the sockets of a process: received and not read, or sent and not
  * acknowledged. Reads the queues of the process's namespace, unless `queues` has them; of UNIX
  * sockets, only data that was not read, and only in memleak's own namespace. Skips
- * descriptors of the process after the first 4096.
+ * descriptors of the process after the first 65536.
  */
 uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid);
 
