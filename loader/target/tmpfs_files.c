@@ -2,9 +2,9 @@
 /* Walks the folders of all tmpfs mounts without entering other file systems. */
 #include "loader/target/tmpfs_files.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/prefix.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
@@ -23,8 +24,9 @@
 #define MOUNTS_MAX 4096
 /* Maximum number of tmpfs mounts that are walked */
 #define WALKS_MAX 64
-/* Maximum number of entries that are read on a mount */
+/* Maximum number of entries that are read on a mount, and on all mounts */
 #define ENTRIES_MAX 16384
+#define ALL_ENTRIES_MAX 65536
 /* Maximum number of folders, or mounts, inside one another */
 #define DEPTH_MAX 16
 /* Unit of stx_blocks, in bytes */
@@ -56,12 +58,35 @@ static bool is_older(const struct statx_timestamp *time, const struct timespec *
 	       (time->tv_sec == since->tv_sec && time->tv_nsec < since->tv_nsec);
 }
 
+static uint64_t key_of(dev_t device, ino_t inode)
+{
+	return hash_word(hash_word(0, device), inode) | 1;
+}
+
+/* Lists the files that memleak has open: reports and recordings would hide that nothing leaks. */
+static void list_own(struct tmpfs_files *files)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir("/proc/self/fd");
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)))
+		if (isdigit(entry->d_name[0]) && !file_stat(atoi(entry->d_name), &st) &&
+		    S_ISREG(st.st_mode))
+			hash_map_set(&files->own, key_of(st.st_dev, st.st_ino), files);
+	if (dir)
+		closedir(dir);
+}
+
 /* A file with several links counts in parts, because the walk finds each of its links. */
 static void add_file(struct tmpfs_files *files, const struct statx *st)
 {
 	uint64_t user = (uint64_t)st->stx_uid + 1;
 	uintptr_t sum = (uintptr_t)hash_map_get(&files->bytes, user);
+	dev_t device = makedev(st->stx_dev_major, st->stx_dev_minor);
 
+	if (hash_map_get(&files->own, key_of(device, st->stx_ino)))
+		return;
 	sum += st->stx_blocks * BLOCK_BYTES / (st->stx_nlink ?: 1);
 	if (sum && !is_older(&st->stx_ctime, &files->since))
 		hash_map_set(&files->bytes, user, (void *)sum);
@@ -107,8 +132,10 @@ static void walk_folder(struct walk *walk, int fd, int depth)
 		close(fd);
 		return;
 	}
-	while (walk->entries < ENTRIES_MAX && (entry = readdir(dir))) {
+	while (walk->entries < ENTRIES_MAX && walk->files->entries < ALL_ENTRIES_MAX &&
+	       (entry = readdir(dir))) {
 		walk->entries++;
+		walk->files->entries++;
 		look_at(walk, fd, entry, depth);
 	}
 	closedir(dir);
@@ -213,22 +240,13 @@ static void walk_mounts(struct tmpfs_files *files, pid_t pid)
 	hash_map_deinit(&walk.parents);
 }
 
-/* Returns the number of a process's mount namespace; 0 if it cannot be read. */
-static uint64_t namespace_of(pid_t pid)
-{
-	char target[PATH_MAX];
-	uint64_t number = 0;
-
-	if (proc_readlink(pid, -1, "ns/mnt", target) > 0)
-		sscanf(target, "mnt:[%" SCNu64 "]", &number);
-	return number;
-}
-
 static void forget(struct tmpfs_files *files)
 {
 	hash_map_deinit(&files->bytes);
 	hash_map_deinit(&files->devices);
 	hash_map_deinit(&files->namespaces);
+	hash_map_deinit(&files->own);
+	files->entries = 0;
 }
 
 void tmpfs_files_begin_report(struct tmpfs_files *files)
@@ -237,6 +255,7 @@ void tmpfs_files_begin_report(struct tmpfs_files *files)
 	if (!files->since.tv_sec)
 		clock_gettime(CLOCK_REALTIME_COARSE, &files->since);
 	forget(files);
+	list_own(files);
 }
 
 void tmpfs_files_deinit(struct tmpfs_files *files)
@@ -247,7 +266,7 @@ void tmpfs_files_deinit(struct tmpfs_files *files)
 /* The owner of /proc/PID is the effective user of the process. */
 uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 {
-	uint64_t namespace = namespace_of(pid);
+	uint64_t namespace = proc_namespace(pid, "mnt");
 	struct stat process;
 	char path[32];
 

@@ -139,6 +139,22 @@ static void old_file_that_grows(void **state)
 	tmpfs_files_deinit(&files);
 }
 
+/* A file that memleak has open, such as its own report, does not count. */
+static void own_file(void **state)
+{
+	struct tmpfs_files files = {0};
+	int fd;
+
+	wait_for_target();
+	assert_int_equal(now_of(&files), 0);
+	create("/tmp/report");
+	fd = open("/tmp/report", O_WRONLY);
+	assert_int_equal(now_of(&files), 0);
+	close(fd);
+	assert_int_equal(now_of(&files), FILE_BYTES);
+	tmpfs_files_deinit(&files);
+}
+
 /* Files of another file system that is mounted below a tmpfs count only once, for their mount. */
 static void mount_inside(void **state)
 {
@@ -243,9 +259,10 @@ static void other_namespace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_user), cmocka_unit_test(old_file_that_grows),
-		cmocka_unit_test(mount_inside),  cmocka_unit_test(moved_mount),
-		cmocka_unit_test(silent_mount),  cmocka_unit_test(other_namespace),
+		cmocka_unit_test(files_of_user),   cmocka_unit_test(old_file_that_grows),
+		cmocka_unit_test(mount_inside),    cmocka_unit_test(moved_mount),
+		cmocka_unit_test(own_file),        cmocka_unit_test(silent_mount),
+		cmocka_unit_test(other_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
