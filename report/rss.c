@@ -62,10 +62,12 @@ uint64_t rss_all_kept(const struct rss *rss)
 
 bool rss_is_mostly_kept(const struct rss *rss)
 {
-	uint64_t kept = rss_all_kept(rss), used = rss->parts[RSS_LIVE];
+	uint64_t kept = rss_kept(rss), used = rss->parts[RSS_LIVE];
 
-	if (rss->parts[RSS_PYTHON] > rss_kept(rss))
+	if (rss->parts[RSS_PYTHON] > kept) {
+		kept += rss->parts[RSS_PYTHON];
 		used += rss->parts[RSS_MAPPED];
+	}
 	return kept > used && kept >= rss_total(rss) / BLAMED_PART;
 }
 
