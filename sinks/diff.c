@@ -92,15 +92,29 @@ void diff_write_moments(FILE *out, const struct diff *diff)
 	fputs(":\n", out);
 }
 
+static void merge_python(struct rss *rss)
+{
+	rss->parts[RSS_MAPPED] += rss->parts[RSS_PYTHON];
+	rss->parts[RSS_PYTHON] = 0;
+}
+
 static void write_rss_change(FILE *out, const struct diff *diff)
 {
 	const struct process_tally *before = snapshot_only_rss(diff->sides[0].snap);
 	const struct process_tally *after = snapshot_only_rss(diff->sides[1].snap);
+	struct rss first, last;
 
 	if (!before || !after)
 		return;
+	first = before->rss;
+	last = after->rss;
+	/* Older recordings count the free memory of Python as mapped. */
+	if (!first.parts[RSS_PYTHON] || !last.parts[RSS_PYTHON]) {
+		merge_python(&first);
+		merge_python(&last);
+	}
 	fputs("\tRSS: ", out);
-	rss_write_change(out, &before->rss, &after->rss);
+	rss_write_change(out, &first, &last);
 	fputc('\n', out);
 }
 
