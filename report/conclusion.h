@@ -12,7 +12,7 @@ enum conclusion {
 	CONCLUSION_UNKNOWN,  /* it cannot be judged (yet) whether anything leaks */
 	CONCLUSION_EARLY,    /* too few snapshots, or too little time, for a verdict */
 	CONCLUSION_ENDED,    /* nothing grows, but processes held memory when they ended */
-	CONCLUSION_KEEPS,    /* nothing seems to leak; RSS is mostly memory that glibc keeps */
+	CONCLUSION_KEEPS,    /* nothing seems to leak; RSS is mostly free memory that is kept */
 	CONCLUSION_CLEAR,    /* nothing seems to leak */
 	CONCLUSION_CNT
 };
