@@ -65,9 +65,25 @@ int arch_trap_before(pid_t tid, uint64_t addr)
 		return -errno;
 	return 0;
 }
+
+/* Reads debug register 6, the status of the traps. */
+bool arch_trapped_before(pid_t tid)
+{
+	size_t status = offsetof(struct user, u_debugreg) + 6 * sizeof(uint64_t);
+	long value;
+
+	errno = 0;
+	value = ptrace(PTRACE_PEEKUSER, tid, (void *)status, NULL);
+	return !errno && value & 1;
+}
 #else
 int arch_trap_before(pid_t tid, uint64_t addr)
 {
 	return -ENOTSUP;
+}
+
+bool arch_trapped_before(pid_t tid)
+{
+	return false;
 }
 #endif

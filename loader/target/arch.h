@@ -6,6 +6,7 @@
 #ifndef LOADER_TARGET_ARCH_H
 #define LOADER_TARGET_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,5 +32,8 @@ int arch_set_pc(pid_t tid, uint64_t pc);
  * -ENOTSUP if the architecture has no support, or another negative errno.
  */
 int arch_trap_before(pid_t tid, uint64_t addr);
+
+/* Returns true if a thread that is stopped by ptrace has stopped at such a trap. */
+bool arch_trapped_before(pid_t tid);
 
 #endif

@@ -237,6 +237,29 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
+ * Tests a debug register with the instruction that the stopped process executes next, since some
+ * virtual machines accept debug registers but never trap.
+ */
+static int try_debug_register(struct child *child, bool *works)
+{
+	uint64_t pc;
+	int sig = 0;
+
+	*works = false;
+	if (arch_get_pc(child->pid, &pc) || arch_trap_before(child->pid, pc))
+		return 0;
+	do {
+		if (ptrace(PTRACE_SINGLESTEP, child->pid, NULL, (void *)(long)sig))
+			return -errno;
+		sig = wait_stopped(child);
+		if (sig < 0)
+			return sig;
+	} while (sig != SIGTRAP);
+	*works = arch_trapped_before(child->pid);
+	return arch_trap_before(child->pid, 0);
+}
+
+/*
  * Lets the process run to the hook with a debug register. This leaves the code unchanged; another
  * tracer could mistake a breakpoint in the code for a breakpoint of its own.
  */
@@ -295,7 +318,12 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
  */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
-	if (!arch_trap_before(child->pid, hook))
+	bool works;
+	int err = try_debug_register(child, &works);
+
+	if (err)
+		return err;
+	if (works && !arch_trap_before(child->pid, hook))
 		return run_to_watched_hook(child, hook);
 	return run_to_breakpoint(child, hook);
 }
