@@ -7,6 +7,7 @@
 #include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/descriptors.bpf.h"
 #include "bpf/user_probes/event_stack.bpf.h"
+#include "bpf/user_probes/file_system.bpf.h"
 #include "bpf/user_probes/heap.bpf.h"
 #include "bpf/user_probes/item_watch.bpf.h"
 #include "bpf/user_probes/libraries.bpf.h"

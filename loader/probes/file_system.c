@@ -13,35 +13,62 @@
 #include "bpf/user_probes/file_system.skel.h"
 #include "loader/probes/skeleton.h"
 
-static struct file_system_bpf *skel;
-/* Protects skel->bss: several threads open files. */
+/* A loaded program, and the variables of its object. */
+static struct {
+	int program_fd;
+	int *file_fd;
+	int *file_served;
+} check = {.program_fd = -1};
+
+/* Protects check and the variables: several threads open files. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_served(int path_fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	bool ret;
+	bool ret = false;
 
 	pthread_mutex_lock(&lock);
-	skel->bss->fd = path_fd;
-	skel->bss->served = 0;
-	ret = !bpf_prog_test_run_opts(bpf_program__fd(skel->progs.look), &opts) &&
-	      skel->bss->served;
+	if (check.program_fd >= 0) {
+		*check.file_fd = path_fd;
+		*check.file_served = 0;
+		ret = !bpf_prog_test_run_opts(check.program_fd, &opts) && *check.file_served;
+	}
 	pthread_mutex_unlock(&lock);
 	return ret;
+}
+
+void file_system_refuse_served_by(int program_fd, int *file_fd, int *file_served)
+{
+	if (check.program_fd >= 0)
+		return;
+	check.program_fd = program_fd;
+	check.file_fd = file_fd;
+	check.file_served = file_served;
+	regular_file_refuse(is_served);
+}
+
+void file_system_forget(int program_fd)
+{
+	pthread_mutex_lock(&lock);
+	if (check.program_fd == program_fd)
+		check.program_fd = -1;
+	pthread_mutex_unlock(&lock);
 }
 
 /* Loads the program, which stays loaded until memleak ends. */
 void file_system_refuse_served(void)
 {
+	static struct file_system_bpf *skel;
 	int err;
 
-	if (skel)
+	if (check.program_fd >= 0)
 		return;
 	skel = SKELETON_OPEN(file_system_bpf);
 	err = skel ? file_system_bpf__load(skel) : -errno;
 	if (!err) {
-		regular_file_refuse(is_served);
+		file_system_refuse_served_by(bpf_program__fd(skel->progs.check_file_system),
+					     &skel->bss->file_fd, &skel->bss->file_served);
 		return;
 	}
 	log_verbose("cannot tell which files another process serves (FUSE), so these are opened, "

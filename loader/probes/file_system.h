@@ -13,4 +13,14 @@
  */
 void file_system_refuse_served(void);
 
+/*
+ * Does the same with a program that is loaded already, and the variables of its object. The caller
+ * calls file_system_forget() before the program is unloaded. Does nothing if files on served file
+ * systems are refused already.
+ */
+void file_system_refuse_served_by(int program_fd, int *file_fd, int *file_served);
+
+/* Files on served file systems are no longer refused if this program detects them. */
+void file_system_forget(int program_fd);
+
 #endif

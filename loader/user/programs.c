@@ -281,7 +281,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 
 	features_probe(&features);
 	programs->cost.trap_ns = features.trap_ns;
-	file_system_refuse_served();
+	if (choose) /* it opens files */
+		file_system_refuse_served();
 	ctx->skel = SKELETON_OPEN(user_bpf);
 	if (!ctx->skel) {
 		err = -errno;
@@ -300,6 +301,10 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 		err = choose ? choose(arg, ctx) : choose_links(ctx);
 	if (!err)
 		err = user_bpf__load(ctx->skel);
+	if (!err)
+		file_system_refuse_served_by(bpf_program__fd(ctx->skel->progs.check_file_system),
+					     &ctx->skel->bss->file_fd,
+					     &ctx->skel->bss->file_served);
 	/*
 	 * The traced command may run other programs. Load the BPF program for entry probes now,
 	 * since loading it later would delay the first probes in those programs.
@@ -379,6 +384,10 @@ void user_programs_detach(struct user_programs *programs)
 
 void user_programs_deinit(struct user_programs *programs)
 {
+	const struct user_bpf *skel = programs->ctx.skel;
+
+	if (skel)
+		file_system_forget(bpf_program__fd(skel->progs.check_file_system));
 	entry_programs__free(programs->ctx.programs.entries);
 	user_bpf__destroy(programs->ctx.skel);
 	unwind_spaces_deinit(&programs->unwind);
