@@ -38,9 +38,13 @@ static NOIPA uint32_t find_here(struct caller *ret)
 	return stacks_find_slowly(account, ret->ra, ret->sp, ret->fp);
 }
 
-/* Leaves the memo as it is in the middle of a walk for a caller with this stack pointer. */
+/*
+ * Leaves the memo as it is in the middle of a walk for a caller with this stack pointer. The walk
+ * has extended the range of the thread's own stack down to the caller's page.
+ */
 static void interrupt_at(uint64_t sp)
 {
+	assert_true(page_can_read(sp & ~(PAGE - 1)));
 	assert_true(self.memo->walk_cnt < WALKS);
 	self.memo->walk_sps[self.memo->walk_cnt++] = sp;
 	self.memo->generation = MEMO_BUSY | sp;
