@@ -23,29 +23,59 @@
 /* Name of a process that ended before its name was read. */
 #define NO_NAME "?"
 
+/* True if a process was reaped, so that another process may have its pid. A zombie was not. */
+static bool is_reaped(int pidfd)
+{
+	return pidfd < 0 || (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) && errno == ESRCH);
+}
+
+/*
+ * Reads the name and the mappings of a process, and drops them if they may be those of another
+ * process with its pid.
+ */
+static int describe(struct agent_process *process, struct symbolizer *symbolizer)
+{
+	const struct proc_maps none = {0};
+	struct symspace *space = NULL;
+	char *comm = proc_comm(process->info.pid);
+	int err = symspace__new(symbolizer, process->info.pid, &space);
+
+	process->ended = is_reaped(process->pidfd);
+	if (process->ended) {
+		if (process->pidfd >= 0)
+			close(process->pidfd);
+		process->pidfd = -1;
+		symspace__free(space);
+		free(comm);
+		comm = NULL;
+		err = -ESRCH;
+	}
+	if (err && err != -ENOMEM)
+		err = symspace__new_ended(symbolizer, &none, &space);
+	process->info.comm = comm ? comm : strdup(NO_NAME);
+	process->space = err ? NULL : space;
+	return process->info.comm ? err : -ENOMEM;
+}
+
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
-		       uint32_t image, struct agent_process **ret)
+		       int pidfd, uint32_t image, struct agent_process **ret)
 {
 	struct agent_process *process = calloc(1, sizeof(*process));
 	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-	const struct proc_maps none = {0};
 	int err;
 
-	if (!process)
+	if (!process) {
+		if (pidfd >= 0)
+			close(pidfd);
 		return -ENOMEM;
+	}
 	process->view = *view;
 	view->account = NULL;
 	process->info.image = image;
 	process->info.pid = pid;
-	process->info.comm = proc_comm(pid);
-	if (!process->info.comm)
-		process->info.comm = strdup(NO_NAME);
-	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	process->ended = process->pidfd < 0;
+	process->pidfd = pidfd;
 	ranges_init(&process->ranges, page_size, (uint64_t)sysconf(_SC_PHYS_PAGES) * page_size);
-	err = process->info.comm ? symspace__new(symbolizer, pid, &process->space) : -ENOMEM;
-	if (err && err != -ENOMEM)
-		err = symspace__new_ended(symbolizer, &none, &process->space);
+	err = describe(process, symbolizer);
 	if (!err)
 		err = account_view_take_ranges(&process->view, &process->ranges);
 	if (err) {

@@ -63,11 +63,12 @@ static inline bool agent_stack_is_sample(uint64_t site)
 }
 
 /*
- * Creates the struct for a process, and takes ownership of the account `view`. Returns 0 or a
- * negative errno.
+ * Creates the struct for a process, and takes ownership of the account `view`. pidfd: -1 if the
+ * process has ended; another process may have its pid. Takes ownership of pidfd even on failure.
+ * Returns 0 or a negative errno.
  */
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
-		       uint32_t image, struct agent_process **ret);
+		       int pidfd, uint32_t image, struct agent_process **ret);
 /* Names a child after its parent if the child has no name. Returns 0 or -ENOMEM. */
 int agent_process__name_after(struct agent_process *process, const struct agent_process *parent);
 void agent_process__free(struct agent_process *process);

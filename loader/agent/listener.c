@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accepts connections, and identifies the sending processes by SO_PEERCRED. Never blocks. */
+/* Accepts connections, and identifies the sending processes by their sockets. Never blocks. */
 #include "loader/agent/listener.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -25,6 +26,10 @@
  * otherwise, one more descriptor would fit into the padding of the buffer.
  */
 #define FDS_MAX 2
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 static int watch(const struct listener *listener, int fd)
 {
@@ -122,6 +127,20 @@ static struct ucred peer_of(int sock)
 }
 
 /*
+ * Returns a pidfd of the process at the other end of a connection; -1 if it has ended. Kernels
+ * without SO_PEERPIDFD know only its pid, which may belong to another process meanwhile.
+ */
+static int pidfd_of_peer(int sock, pid_t pid)
+{
+	socklen_t len = sizeof(int);
+	int fd;
+
+	if (!getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len))
+		return fd;
+	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+/*
  * Refuses a connection. Logs the first refusal, as the connection may be from the traced program:
  * if that program runs as an unexpected user, memleak cannot distinguish it from other programs of
  * this user.
@@ -153,7 +172,7 @@ static void let_in(struct listener *listener)
 	}
 }
 
-int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
+int listener_take(struct listener *listener, struct arrival *ret)
 {
 	let_in(listener);
 	for (size_t i = 0; i < listener->guest_cnt;) {
@@ -169,12 +188,14 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 		 * program connects again.
 		 */
 		array_remove(listener->guests, &listener->guest_cnt, i);
-		*ret_pid = peer_of(sock).pid;
-		close(sock);
 		if (fd >= 0) {
-			*ret_fd = fd;
+			pid_t pid = peer_of(sock).pid;
+
+			*ret = (struct arrival){fd, pid, pidfd_of_peer(sock, pid)};
+			close(sock);
 			return 0;
 		}
+		close(sock);
 		listener->refused++;
 	}
 	/*

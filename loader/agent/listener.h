@@ -25,10 +25,14 @@ struct listener {
 int listener_init(struct listener *ret, uid_t uid);
 void listener_deinit(struct listener *listener);
 
-/*
- * Receives the next account: *ret_fd is its descriptor, *ret_pid the pid of its sender. Returns 0,
- * or -EAGAIN if there is none.
- */
-int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid);
+/* An account that has arrived. Descriptors belong to the caller. */
+struct arrival {
+	int fd; /* the account */
+	pid_t pid;
+	int pidfd; /* pidfd of the sender; -1 if the sender has ended */
+};
+
+/* Receives the next account. Returns 0, or -EAGAIN if there is none. */
+int listener_take(struct listener *listener, struct arrival *ret);
 
 #endif

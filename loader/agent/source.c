@@ -103,16 +103,30 @@ static bool has_ended(int pidfd)
 }
 
 /*
- * Marks the earlier accounts of a process as replaced: the process has executed another program, so
- * its old memory is gone.
+ * True if a process that began a new account is not the process of an earlier account with its pid:
+ * if it was forked, or if it runs although the earlier process has ended. Checks the earlier
+ * process first, as both accounts may be of one process that ends now.
  */
-static void replace_others(struct agent_source *source, pid_t pid)
+static bool has_reused_pid(const struct agent_process *process, const struct agent_process *earlier)
 {
-	for (size_t i = 0; i < source->processes.cnt; i++)
-		if (source->processes.items[i]->info.pid == pid &&
-		    !source->processes.items[i]->was_reported_ended)
-			source->processes.items[i]->replaced = source->processes.items[i]->ended =
-				true;
+	return process->view.forked_ns || ((earlier->ended || has_ended(earlier->pidfd)) &&
+					   process->pidfd >= 0 && !has_ended(process->pidfd));
+}
+
+/*
+ * Marks the earlier accounts with a process's pid as ended. Also marks them as replaced if the
+ * process has executed another program, so that its old memory is gone.
+ */
+static void end_others(struct agent_source *source, const struct agent_process *process)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct agent_process *earlier = source->processes.items[i];
+
+		if (earlier->info.pid != process->info.pid || earlier->was_reported_ended)
+			continue;
+		earlier->replaced |= !has_reused_pid(process, earlier);
+		earlier->ended = true;
+	}
 }
 
 static int refuse_samples(const struct agent_process *process, const struct sampling *has)
@@ -152,25 +166,30 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	return 0;
 }
 
-/* Adds a process. Takes ownership of fd, its account. Returns 0 or a negative errno. */
-static int add(struct agent_source *source, int fd, pid_t pid)
+/* Adds a process, and takes ownership of the descriptors. Returns 0 or a negative errno. */
+static int add(struct agent_source *source, const struct arrival *arrival)
 {
 	struct agent_process *process;
 	struct account_view view;
-	int err = account_view_init(fd, &view);
+	pid_t pid = arrival->pid;
+	int err = account_view_init(arrival->fd, &view);
 
-	if (err)
-		return err;
-	if (array_reserve(&source->processes.items, &source->processes.cap,
-			  source->processes.cnt + 1)) {
+	if (!err && array_reserve(&source->processes.items, &source->processes.cap,
+				  source->processes.cnt + 1)) {
 		account_view_deinit(&view);
-		return -ENOMEM;
+		err = -ENOMEM;
 	}
-	replace_others(source, pid);
-	err = agent_process__new(source->symbolizer, &view, pid, ++source->images, &process);
+	if (err) {
+		if (arrival->pidfd >= 0)
+			close(arrival->pidfd);
+		return err;
+	}
+	err = agent_process__new(source->symbolizer, &view, pid, arrival->pidfd, ++source->images,
+				 &process);
 	account_view_deinit(&view);
 	if (err)
 		return err;
+	end_others(source, process);
 	err = agree_on_samples(source, process);
 	if (err) {
 		agent_process__free(process);
@@ -188,19 +207,26 @@ static int add(struct agent_source *source, int fd, pid_t pid)
 	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
 }
 
+/* Adds a process whose account was found in /proc. Returns 0 or a negative errno. */
+static int add_found(struct agent_source *source, int fd, pid_t pid)
+{
+	const struct arrival found = {fd, pid, (int)syscall(SYS_pidfd_open, pid, 0)};
+
+	return add(source, &found);
+}
+
 /*
  * Adds received accounts, up to a limit, because they may arrive faster than they are added. Counts
  * accounts that cannot be added as refused.
  */
 static int take_accounts(struct agent_source *source)
 {
-	pid_t pid;
-	int fd;
+	struct arrival arrival;
 
 	for (int i = 0; i < ACCOUNTS_AT_ONCE && source->listener.fd >= 0 &&
-			!listener_take(&source->listener, &fd, &pid);
+			!listener_take(&source->listener, &arrival);
 	     i++)
-		switch (add(source, fd, pid)) {
+		switch (add(source, &arrival)) {
 		case 0:
 			break;
 		case -ENOMEM:
@@ -574,16 +600,18 @@ static bool agent_source__ended(const struct source *base)
 
 /*
  * True if the process no longer has the account that memleak reads. False if memleak cannot find
- * out, for example because the process is about to end.
+ * out, for example because the process is about to end, or has ended meanwhile and another process
+ * may have its pid.
  */
 static bool has_other_account(const struct agent_process *process)
 {
 	struct file_id account;
 	struct stat st;
 	int err = agent_find_mapped(process->info.pid, &account);
+	bool is_other = err == -ENOENT ||
+			(!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
 
-	return err == -ENOENT ||
-	       (!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
+	return is_other && !has_ended(process->pidfd);
 }
 
 /*
@@ -598,7 +626,7 @@ static int find_again(struct agent_source *source, struct agent_process *process
 	if (process->ended || !has_other_account(process))
 		return 0;
 	fd = agent_find_account(process->info.pid);
-	err = fd < 0 ? fd : add(source, fd, process->info.pid);
+	err = fd < 0 ? fd : add_found(source, fd, process->info.pid);
 	if (err == -ENOMEM)
 		return err;
 	if (!err) {
@@ -785,7 +813,7 @@ static int join(struct agent_source *source, pid_t pid)
 		log_error("cannot open the account of process %d: %s", pid, strerror(-fd));
 	if (fd < 0)
 		return fd;
-	err = add(source, fd, pid);
+	err = add_found(source, fd, pid);
 	if (!err && source->processes.items[source->processes.cnt - 1]->ended)
 		err = -ESRCH;
 	if (err == -EPROTO)

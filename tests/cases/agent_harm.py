@@ -8,9 +8,12 @@ import os
 import platform
 import re
 import signal
+import socket
 import subprocess
 
-from lib import Failure, Skip, each, slow, untraced, wanted
+from lib import Broken, Failure, Skip, each, slow, untraced, wanted
+from lib.apart import NEW_PIDS, only_child
+from lib.context import LAST_PID
 from lib.expect import fail
 from lib.process import PATIENCE
 
@@ -350,10 +353,105 @@ def test_memleak_is_stopped(t):
     memleak.signal(signal.SIGCONT)
     memleak.send()
     report = memleak.finish()
-    seen = len({site["pid"] for site in sites_of(report, "of_child")})
+    seen = sum(site["count"] for site in sites_of(report, "of_child")) // 7
     if not 0 < seen < children:
         raise Failure(f"{seen} of {children} children are seen")
     wanted("processes lost", report["lost"]["processes"], children - seen)
+
+
+REUSE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile kept[10];
+__attribute__((noinline, noipa)) static void *of_child(void) { return malloc(2000); }
+static pid_t fork_leaking(void)
+{
+	pid_t pid = fork();
+
+	for (int i = 0; !pid && i < 7; i++)
+		kept[i] = of_child();
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+static pid_t run_other(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execle("/bin/sleep", "sleep", "3600", (char *)NULL, (char *[]){NULL});
+		_exit(1);
+	}
+	return pid;
+}
+int main(int argc, char **argv)
+{
+	pid_t first, again;
+	FILE *last;
+
+	write(1, "ready\\n", 6);
+	getchar();
+	first = fork_leaking();
+	last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+	if (!last || fprintf(last, "%d", first - 1) < 0 || fclose(last))
+		return 1;
+	again = strcmp(argv[1], "other") ? fork_leaking() : run_other();
+	printf("%s\\n", again == first ? "reused" : "another pid");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+"""
+
+
+SO_PEERPIDFD = 77
+
+
+def identifies_peers():
+    """True if the kernel identifies the process at the other end of a socket by more than its pid."""
+    first, second = socket.socketpair()
+    with first, second:
+        try:
+            os.close(first.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD))
+        except OSError:
+            return False
+    return True
+
+
+@untraced
+@each("child", "other")
+def test_pid_is_reused(t, by):
+    """
+    The pid of an ended child is reused by another child, or by a program without an agent: the
+    blocks of the ended child are reported.
+    """
+    if not LAST_PID.exists() or \
+            subprocess.run([*NEW_PIDS, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no pid can be chosen here")
+    if by == "other" and not identifies_peers():
+        raise Skip("the kernel has no SO_PEERPIDFD")
+    output = t.tmp / "reports"
+    # No other process of the namespace takes the pid, as memleak is stopped meanwhile.
+    memleak = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-f", "--output", output, "3600",
+                        "--", build(t, "reuse", REUSE), by, output=output, wrapper=NEW_PIDS)
+    memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
+    inner = only_child(memleak.pid)
+    os.kill(inner, signal.SIGSTOP)
+    memleak.send()
+    memleak.wait_for("the pid", lambda: memleak.out.text.count("\n") == 2)
+    os.kill(inner, signal.SIGCONT)
+    if "reused" not in memleak.out.text:
+        raise Broken(f"the pid is not reused: {memleak.out.text!r}")
+    os.kill(inner, signal.SIGINT)
+    report = memleak.finish(code=128 + signal.SIGTERM)  # memleak ends the command
+    wanted("blocks of the children", sum(site["count"] for site in sites_of(report, "of_child")),
+           14 if by == "child" else 7)
+    if any(report["lost"].values()) or "executed a program" in memleak.notes:
+        raise Failure(f"{report['lost']}, {memleak.notes!r}")
 
 
 @untraced

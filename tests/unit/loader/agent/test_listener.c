@@ -67,9 +67,8 @@ static size_t open_fds(void)
 static void number_of_descriptors(void **state)
 {
 	struct listener listener;
+	struct arrival arrival;
 	size_t before;
-	pid_t pid;
-	int fd;
 
 	assert_int_equal(listener_init(&listener, getuid()), 0);
 	before = open_fds();
@@ -77,10 +76,12 @@ static void number_of_descriptors(void **state)
 		int sock = connect_to(&listener);
 
 		send_fds(sock, cnt);
-		assert_int_equal(listener_take(&listener, &fd, &pid), cnt == 1 ? 0 : -EAGAIN);
+		assert_int_equal(listener_take(&listener, &arrival), cnt == 1 ? 0 : -EAGAIN);
 		if (cnt == 1) {
-			assert_int_equal(pid, getpid());
-			close(fd);
+			assert_int_equal(arrival.pid, getpid());
+			assert_true(arrival.pidfd >= 0);
+			close(arrival.pidfd);
+			close(arrival.fd);
 		}
 		close(sock);
 		assert_int_equal(open_fds(), before);
@@ -92,17 +93,18 @@ static void number_of_descriptors(void **state)
 /* Connections that send nothing do not block other connections. */
 static void silent_guests(void **state)
 {
-	int socks[LISTENER_GUESTS_MAX + 1], fd;
+	int socks[LISTENER_GUESTS_MAX + 1];
 	struct listener listener;
-	pid_t pid;
+	struct arrival arrival;
 
 	assert_int_equal(listener_init(&listener, getuid()), 0);
 	for (size_t i = 0; i <= LISTENER_GUESTS_MAX; i++)
 		socks[i] = connect_to(&listener);
 	send_fds(socks[LISTENER_GUESTS_MAX], 1);
-	assert_int_equal(listener_take(&listener, &fd, &pid), -EAGAIN);
-	assert_int_equal(listener_take(&listener, &fd, &pid), 0);
-	close(fd);
+	assert_int_equal(listener_take(&listener, &arrival), -EAGAIN);
+	assert_int_equal(listener_take(&listener, &arrival), 0);
+	close(arrival.pidfd);
+	close(arrival.fd);
 	assert_int_equal(listener.refused, 1);
 	for (size_t i = 0; i <= LISTENER_GUESTS_MAX; i++)
 		close(socks[i]);
