@@ -166,42 +166,75 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	return 0;
 }
 
-/* Adds a process, and takes ownership of the descriptors. Returns 0 or a negative errno. */
-static int add(struct agent_source *source, const struct arrival *arrival)
+static bool is_same_account(const struct agent_process *process, ino_t ino)
 {
-	struct agent_process *process;
+	struct stat st;
+
+	return !fstat(process->view.fd, &st) && st.st_ino == ino;
+}
+
+/* True if memleak reads this account already. */
+static bool is_known(const struct agent_source *source, pid_t pid, const struct account_view *view)
+{
+	struct stat st;
+
+	if (fstat(view->fd, &st))
+		return false;
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (source->processes.items[i]->info.pid == pid &&
+		    is_same_account(source->processes.items[i], st.st_ino))
+			return true;
+	return false;
+}
+
+/*
+ * Opens an account, and creates the struct for its process. Takes ownership of the descriptors.
+ * Returns 0 or a negative errno; -EEXIST if memleak reads the account already.
+ */
+static int open_account(struct agent_source *source, const struct arrival *arrival,
+			struct agent_process **ret)
+{
 	struct account_view view;
-	pid_t pid = arrival->pid;
 	int err = account_view_init(arrival->fd, &view);
 
-	if (!err && array_reserve(&source->processes.items, &source->processes.cap,
-				  source->processes.cnt + 1)) {
+	if (!err && is_known(source, arrival->pid, &view)) {
 		account_view_deinit(&view);
-		err = -ENOMEM;
+		err = -EEXIST;
 	}
 	if (err) {
 		if (arrival->pidfd >= 0)
 			close(arrival->pidfd);
 		return err;
 	}
-	err = agent_process__new(source->symbolizer, &view, pid, arrival->pidfd, ++source->images,
-				 &process);
+	err = agent_process__new(source->symbolizer, &view, arrival->pid, arrival->pidfd,
+				 ++source->images, ret);
 	account_view_deinit(&view);
+	return err;
+}
+
+/* Adds a process, and takes ownership of the descriptors. Returns 0 or a negative errno. */
+static int add(struct agent_source *source, const struct arrival *arrival)
+{
+	struct agent_process *process;
+	int err = open_account(source, arrival, &process);
+
+	/* A process may send its account after memleak has found the account in /proc. */
 	if (err)
-		return err;
-	end_others(source, process);
-	err = agree_on_samples(source, process);
-	if (err) {
-		agent_process__free(process);
-		return err;
+		return err == -EEXIST ? 0 : err;
+	err = array_reserve(&source->processes.items, &source->processes.cap,
+			    source->processes.cnt + 1);
+	if (!err) {
+		end_others(source, process);
+		err = agree_on_samples(source, process);
 	}
-	err = lineage_add(&source->lineage, &source->processes, process);
+	if (!err)
+		err = lineage_add(&source->lineage, &source->processes, process);
 	if (err) {
 		agent_process__free(process);
 		return err;
 	}
 	if (options_want_cgroups(source->opts) || source->opts->count_by == COUNT_BY_CGROUP)
-		process->info.cgroup = cgroup_of_process(pid);
+		process->info.cgroup = cgroup_of_process(arrival->pid);
 	source->processes.items[source->processes.cnt++] = process;
 	source->waits = false;
 	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
@@ -606,10 +639,8 @@ static bool agent_source__ended(const struct source *base)
 static bool has_other_account(const struct agent_process *process)
 {
 	struct file_id account;
-	struct stat st;
 	int err = agent_find_mapped(process->info.pid, &account);
-	bool is_other = err == -ENOENT ||
-			(!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
+	bool is_other = err == -ENOENT || (!err && !is_same_account(process, account.ino));
 
 	return is_other && !has_ended(process->pidfd);
 }

@@ -454,6 +454,74 @@ def test_pid_is_reused(t, by):
         raise Failure(f"{report['lost']}, {memleak.notes!r}")
 
 
+AGAIN = """
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+static void send_account(const char *name, int fd)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = {0};
+	struct iovec data = {"", 1};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	memcpy(addr.sun_path + 1, name, strlen(name));
+	if (connect(sock, (struct sockaddr *)&addr,
+		    offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)) ||
+	    sendmsg(sock, &message, 0) != 1)
+		_exit(1);
+	close(sock);
+}
+static int open_account(void)
+{
+	char line[4096], path[4096] = "";
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "/memfd:memleak"))
+			sprintf(path, "/proc/self/map_files/%.*s", (int)strcspn(line, " "), line);
+	fclose(maps);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+int main(int argc, char **argv)
+{
+	int fd = open_account();
+
+	if (fd < 0)
+		return 1;
+	for (int i = 1; i < atoi(argv[1]); i++)
+		send_account(strrchr(getenv("MEMLEAK_AGENT"), ':') + 1, fd);
+	return 0;
+}
+"""
+
+
+@untraced
+def test_account_arrives_twice(t):
+    """memleak may receive an account that it has found in /proc: it is read once."""
+    if os.geteuid():
+        raise Skip("only root can open files by their mappings")
+    program = build(t, "again", AGAIN)
+    calls = []
+    for times in ("1", "2"):
+        report, code = command(t, program, times, wrapper=())
+        wanted("exit code", code, 0)
+        calls.append(report["calls"])
+    wanted("calls", calls[1], calls[0])
+
+
 @untraced
 @each("static", "no_agent")
 def test_executes_another(t, what):
