@@ -2,7 +2,9 @@
 /*
  * Uses PTRACE_O_TRACEEXIT (ptrace(2)), which stops an ending thread while its memory still exists.
  * Traces only the main thread: when the process exits, the main thread always ends, whichever
- * thread called exit(). If the main thread ends alone, traces another thread instead.
+ * thread called exit(). If the main thread ends alone, traces another thread instead. The first
+ * other thread must be a child of the main thread, so PTRACE_O_TRACECLONE reports it. The kernel
+ * attaches the tracer to that thread, too.
  */
 #include "proof/end_watch.h"
 
@@ -24,7 +26,18 @@ static struct {
 	pid_t tid; /* tid of the only traced thread of this process */
 	int fd;
 	bool is_at_end;
+	bool notes_threads;
+	bool has_had_threads; /* since the last exec; known only with notes_threads */
+	pid_t newborn;        /* first other thread until it is detached, 0 if there is none */
 } watched;
+
+static long options(void)
+{
+	if (!watched.notes_threads)
+		return PTRACE_O_TRACEEXIT;
+	return PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC |
+	       (watched.has_had_threads ? 0 : PTRACE_O_TRACECLONE);
+}
 
 static void forget(void)
 {
@@ -33,11 +46,13 @@ static void forget(void)
 	watched.is_at_end = false;
 }
 
-int end_watch_begin(pid_t pid, int fd)
+int end_watch_begin(pid_t pid, bool notes_threads, int fd)
 {
 	if (watched.pid)
 		return -EALREADY;
-	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACEEXIT))
+	watched.notes_threads = notes_threads;
+	watched.has_had_threads = false;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)options()))
 		return -errno;
 	watched.pid = watched.tid = pid;
 	watched.fd = fd;
@@ -47,6 +62,16 @@ int end_watch_begin(pid_t pid, int fd)
 bool end_watch_is(pid_t tid)
 {
 	return watched.pid && watched.tid == tid;
+}
+
+bool end_watch_traces(pid_t tid)
+{
+	return end_watch_is(tid) || (tid && watched.newborn == tid);
+}
+
+bool end_watch_has_had_threads(void)
+{
+	return watched.has_had_threads;
 }
 
 pid_t end_watch_at_end(pid_t pid)
@@ -64,11 +89,11 @@ static bool is_traced_already(pid_t tid)
 
 /*
  * Begins to trace the thread. A thread that another module of the tracer has stopped is traced
- * already; it gets PTRACE_O_TRACEEXIT when it resumes.
+ * already; it gets its options when it resumes.
  */
 static bool watch_thread(pid_t tid)
 {
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACEEXIT) && !is_traced_already(tid))
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options()) && !is_traced_already(tid))
 		return false;
 	watched.tid = tid;
 	return true;
@@ -111,11 +136,50 @@ static int event_of(int status)
 	return (int)((unsigned int)status >> 16);
 }
 
+static void note_birth(pid_t tid)
+{
+	unsigned long newborn;
+
+	watched.has_had_threads = true;
+	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &newborn))
+		watched.newborn = (pid_t)newborn;
+	ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options());
+}
+
+/* Notes that the memory of all earlier threads is gone. */
+static void note_exec(pid_t tid)
+{
+	watched.has_had_threads = watched.newborn;
+	ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options());
+}
+
+/* Detaches the newborn thread once it has stopped, which it does before it runs any code. */
+static void release_newborn(void)
+{
+	pid_t pid;
+	int status;
+
+	if (!watched.newborn)
+		return;
+	pid = waitpid(watched.newborn, &status, __WALL | WNOHANG);
+	if (!pid)
+		return;
+	if (pid > 0 && WIFSTOPPED(status))
+		ptrace(PTRACE_DETACH, watched.newborn, NULL, NULL);
+	watched.newborn = 0;
+}
+
 enum end_event end_watch_event(pid_t tid, int status)
 {
 	const uint64_t one = 1;
 
-	if (!end_watch_is(tid) || event_of(status) != PTRACE_EVENT_EXIT)
+	if (!end_watch_is(tid))
+		return END_EVENT_NONE;
+	if (event_of(status) == PTRACE_EVENT_CLONE)
+		note_birth(tid);
+	if (event_of(status) == PTRACE_EVENT_EXEC)
+		note_exec(tid);
+	if (event_of(status) != PTRACE_EVENT_EXIT)
 		return END_EVENT_NONE;
 	if (ends_alone(tid) && watch_another(tid)) {
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
@@ -131,7 +195,7 @@ void end_watch_go_on(pid_t tid, bool stopped)
 {
 	if (watched.is_at_end)
 		return;
-	ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_TRACEEXIT);
+	ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options());
 	ptrace(stopped ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, NULL);
 }
 
@@ -143,13 +207,15 @@ static void handle(pid_t tid, int status)
 	if (event_of(status) == PTRACE_EVENT_STOP)
 		end_watch_go_on(tid, WSTOPSIG(status) != SIGTRAP);
 	else
-		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)WSTOPSIG(status));
+		ptrace(PTRACE_CONT, tid, NULL,
+		       (void *)(long)(event_of(status) ? 0 : WSTOPSIG(status)));
 }
 
 void end_watch_poll(void)
 {
 	int status;
 
+	release_newborn();
 	while (watched.pid && !watched.is_at_end) {
 		pid_t tid = waitpid(watched.tid, &status, __WALL | WNOHANG);
 
@@ -160,6 +226,7 @@ void end_watch_poll(void)
 		else if (!watch_another(0))
 			forget();
 	}
+	release_newborn();
 }
 
 void end_watch_release(void)

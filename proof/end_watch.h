@@ -11,16 +11,24 @@
 #include <sys/types.h>
 
 /*
- * Begins to trace a process. fd: eventfd that is signalled when the process has stopped at its
- * exit; on success, this module owns it. Returns 0 or a negative errno.
+ * Begins to trace a process. notes_threads: true to note whether the process, which has one thread
+ * now, gets other threads. fd: eventfd that is signalled when the process has stopped at its exit;
+ * on success, this module owns it. Returns 0 or a negative errno.
  */
-int end_watch_begin(pid_t pid, int fd);
+int end_watch_begin(pid_t pid, bool notes_threads, int fd);
 
 /*
- * True if this module traces the thread. Another module that stops such a thread must resume it by
+ * True if this module watches the thread. Another module that stops such a thread must resume it by
  * end_watch_go_on() instead of detaching from it.
  */
 bool end_watch_is(pid_t tid);
+/* True if this module traces the thread: watches it, or is about to detach from it. */
+bool end_watch_traces(pid_t tid);
+/*
+ * True if the watched process has had other threads since it last executed a program, or other
+ * processes that share its memory. Always false without notes_threads.
+ */
+bool end_watch_has_had_threads(void);
 /*
  * Returns the thread that is stopped at the exit of its process, 0 if the process is not stopped at
  * its exit.

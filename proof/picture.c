@@ -12,7 +12,6 @@
 #include "base/proc.h"
 #include "proof/copy_risks.h"
 #include "proof/ended_threads.h"
-#include "proof/roots.h"
 #include "proof/thread_watch.h"
 #include "proof/tracer.h"
 
@@ -32,7 +31,6 @@ struct picture_taker {
 	 * kernel rejects the BPF program
 	 */
 	struct ended_threads *ended;
-	bool misses_ends; /* true if the kernel rejects that program */
 };
 
 int picture_taker__new(struct picture_taker **ret)
@@ -161,9 +159,6 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 				   : live_memory_init(picture->pid, deadline_ns, &picture->live);
 	if (!err)
 		picture->memory = &picture->live.memory;
-	if (!err && picture->method == PICTURE_ENDED && picture->taker->misses_ends &&
-	    roots_may_have_threads(&picture->memory->maps))
-		err = -EOPNOTSUPP;
 	return err;
 }
 
@@ -234,12 +229,12 @@ bool picture_taker__is_busy(const struct picture_taker *taker)
 int picture_taker__watch_end(struct picture_taker *taker, pid_t pid)
 {
 	int fd, err = ended_threads__new(pid, &taker->ended);
+	bool misses_ends = err;
 
 	if (err == -ENOMEM)
 		return err;
-	taker->misses_ends = err;
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = fd < 0 ? -errno : tracer__watch_end(taker->tracer, pid, fd);
+	err = fd < 0 ? -errno : tracer__watch_end(taker->tracer, pid, misses_ends, fd);
 	if (err) {
 		if (fd >= 0)
 			close(fd);

@@ -60,8 +60,9 @@ void picture_taker__free(struct picture_taker *taker);
  * all threads sleep now, first waits a while for a thread to run, because a process can be copied
  * only while it has a running thread. At the deadline, the copy is killed and threads resume, even
  * if not all memory was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces
- * it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or
- * another negative errno.
+ * it, -EAGAIN if its threads come and go too fast, -EOPNOTSUPP if it has had threads whose
+ * registers at their end are unknown, -ETIMEDOUT, -EPIPE if the tracer is gone, or another negative
+ * errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret);

@@ -81,14 +81,6 @@ static bool may_be_stack(const struct proc_maps *maps, const struct mapping *map
 	       (below && below->end == mapping->start && is_guard(below));
 }
 
-bool roots_may_have_threads(const struct proc_maps *maps)
-{
-	for_each_mapping (mapping, maps)
-		if (!mapping->path[0] && mapping->writable && may_be_stack(maps, mapping))
-			return true;
-	return false;
-}
-
 /*
  * Returns the start of the used part of a mapping. A stack is unused below the stack pointer. A
  * mapping that cannot be a stack is used as a whole.

@@ -35,9 +35,6 @@ struct root_memory {
 
 void root_memory_deinit(struct root_memory *roots);
 
-/* True if the process may have, or have had, other threads: their stacks remain mapped. */
-bool roots_may_have_threads(const struct proc_maps *maps);
-
 /*
  * Finds the root memory of a process: whole pages; of stacks, the memory from the stack pointer up.
  * heaps: ranges to exclude, sorted by address. Returns 0 or a negative errno.

@@ -85,7 +85,7 @@ int stopped_threads_add(struct stopped_threads *stopped, pid_t tid)
 		return -ENOMEM;
 	if (!stopped->since_ns)
 		stopped->since_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!end_watch_is(tid) && ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+	if (!end_watch_traces(tid) && ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 		return why_not(tid);
 	array_open(stopped->items, stopped->cnt, at);
 	stopped->cnt++;
@@ -108,7 +108,8 @@ static int event_of(int status)
 static void deliver_signal(const struct stopped_thread *thread, int status)
 {
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)WSTOPSIG(status));
+	ptrace(PTRACE_CONT, thread->tid, NULL,
+	       (void *)(long)(event_of(status) ? 0 : WSTOPSIG(status)));
 }
 
 /* Polls a thread. True if it has stopped or ended. */

@@ -216,7 +216,7 @@ uint64_t tracer__release(struct tracer *tracer)
 	return stopped_ns;
 }
 
-int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd)
+int tracer__watch_end(struct tracer *tracer, pid_t pid, bool notes_threads, int fd)
 {
 	/* The message owns its descriptor, so send a duplicate. */
 	struct message request = {.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)}, reply = {.fd = -1};
@@ -227,6 +227,7 @@ int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd)
 		return -errno;
 	message_put_u32(&request, TRACER_WATCH_END);
 	message_put_u32(&request, (uint32_t)pid);
+	message_put_u32(&request, notes_threads);
 	err = ask(tracer, &request, clock_deadline_ns(GRACE_NS), &reply);
 	cursor = message_read(&reply);
 	if (!err)

@@ -37,10 +37,11 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 
 /*
  * Makes a process stop at its exit. The process must not be traced yet. After the stop,
- * tracer__take() for this process answers TRACER_ENDED. fd: eventfd that is signalled at the stop;
- * the caller keeps ownership. Returns 0 or a negative errno.
+ * tracer__take() for this process answers TRACER_ENDED. notes_threads: true to make it return
+ * -EOPNOTSUPP instead if the process, which has one thread now, has had others by then. fd: eventfd
+ * that is signalled at the stop; the caller keeps ownership. Returns 0 or a negative errno.
  */
-int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
+int tracer__watch_end(struct tracer *tracer, pid_t pid, bool notes_threads, int fd);
 
 /*
  * Kills the copy, if there is one, and resumes the threads, including a thread that is stopped at

@@ -136,7 +136,8 @@ static void end_copies(struct tracing *tracing)
 
 /*
  * Takes a picture of a process that is stopped at its exit. First waits for the end of all other
- * threads, which the kernel has killed, for at most OTHERS_END_NS.
+ * threads, which the kernel has killed, for at most OTHERS_END_NS. Returns -EOPNOTSUPP if the
+ * process has had threads whose registers at their end are unknown.
  */
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)
@@ -146,6 +147,8 @@ static int take_at_end(struct tracing *tracing, const struct tracer_order *order
 	uint64_t until_ns = clock_deadline_ns(OTHERS_END_NS);
 	int err;
 
+	if (end_watch_has_had_threads())
+		return -EOPNOTSUPP;
 	for (;;) {
 		live_threads_deinit(&tracing->stop.seen);
 		err = traced_threads_look(order->pid, &stopped, true, &tracing->stop.seen);
@@ -263,7 +266,9 @@ static void answer_take(struct tracing *tracing, struct message_cursor *request,
 static int watch_end(struct message_cursor *cursor, struct message *request)
 {
 	pid_t pid = (pid_t)message_get_u32(cursor);
-	int err = cursor->bad || request->fd < 0 ? -EPROTO : end_watch_begin(pid, request->fd);
+	bool notes_threads = message_get_u32(cursor);
+	int err = cursor->bad || request->fd < 0 ? -EPROTO
+						 : end_watch_begin(pid, notes_threads, request->fd);
 
 	/* end_watch_begin() has taken ownership of the descriptor. */
 	if (!err)
@@ -335,6 +340,8 @@ static void serve(struct tracing *tracing)
 			release(tracing);
 		if (ready > 0 && fds[0].revents && answer_next(tracing))
 			break;
+		/* answer_next() may have taken the signals for these events. */
+		end_watch_poll();
 	}
 	release(tracing);
 	/* Without its socket, this process does not keep memleak waiting for threads. */

@@ -260,6 +260,7 @@ def test_forked(t):
 LOSES = """
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 void *volatile kept;
 __attribute__((noinline)) static void lose(int keeps)
@@ -275,12 +276,37 @@ static void *wait(void *arg)
 	pause();
 	return NULL;
 }
-int main(int argc, char **argv)
+static void start_thread(size_t guard_bytes)
 {
+	pthread_attr_t attr;
 	pthread_t thread;
 
-	if (argv[1][0] == 't' && pthread_create(&thread, NULL, wait, NULL))
+	pthread_attr_init(&attr);
+	pthread_attr_setguardsize(&attr, guard_bytes);
+	if (pthread_create(&thread, &attr, wait, NULL))
+		_exit(1);
+}
+int main(int argc, char **argv)
+{
+	char *again[] = {argv[0], "definite", NULL};
+
+	switch (argv[1][0]) {
+	case 't':
+		start_thread(4096);
+		break;
+	case 'u':
+		start_thread(0);
+		break;
+	case 'e':
+		start_thread(0);
+		execv(argv[0], again);
 		return 1;
+	case 'm':
+		/* memory that looks like a thread's stack above its guard */
+		if (mprotect(mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096, PROT_NONE))
+			return 1;
+	}
 	lose(argv[1][0] == 'c');
 	return 0;
 }
@@ -294,12 +320,12 @@ def yama_scope():
     return int(YAMA.read_text(encoding="ascii")) if YAMA.exists() else 0
 
 
-@each("definite", "clean", "threads")
+@each("definite", "clean", "threads", "unguarded", "exec", "mapping")
 def test_verdict(t, what):
     """
     A proof at the end of a program with the agent gives LeakSanitizer's result. Without rights it
     does so if the program has had no threads: only a BPF program can read registers of threads that
-    end.
+    end. Threads are noticed even if their stacks have no guards; those before exec do not matter.
     """
     source, program = t.tmp / "loses.c", t.tmp / "loses"
     source.write_text(LOSES, encoding="ascii")
@@ -312,7 +338,7 @@ def test_verdict(t, what):
         if wrapper and yama_scope() > 1:
             raise Skip("Yama allows only root to trace")
         lost = report["proof"]["definite"]
-        if wrapper and what == "threads":
+        if wrapper and what in ("threads", "unguarded"):
             right = 1, 0, 0
             if "it has had threads" not in t.notes or report["proof"]["unproved"] != 1:
                 fail(report, f"not said to be unproved: {t.notes!r}")
