@@ -74,6 +74,11 @@ bool end_watch_has_had_threads(void)
 	return watched.has_had_threads;
 }
 
+pid_t end_watch_tid(void)
+{
+	return watched.pid ? watched.tid : 0;
+}
+
 pid_t end_watch_at_end(pid_t pid)
 {
 	return watched.pid == pid && watched.is_at_end ? watched.tid : 0;
@@ -211,12 +216,12 @@ static void handle(pid_t tid, int status)
 		       (void *)(long)(event_of(status) ? 0 : WSTOPSIG(status)));
 }
 
-void end_watch_poll(void)
+void end_watch_poll(bool is_stopping)
 {
 	int status;
 
 	release_newborn();
-	while (watched.pid && !watched.is_at_end) {
+	while (watched.pid && !watched.is_at_end && !is_stopping) {
 		pid_t tid = waitpid(watched.tid, &status, __WALL | WNOHANG);
 
 		if (!tid)
@@ -231,7 +236,7 @@ void end_watch_poll(void)
 
 void end_watch_release(void)
 {
-	if (!watched.pid)
+	if (!watched.is_at_end)
 		return;
 	ptrace(PTRACE_DETACH, watched.tid, NULL, NULL);
 	forget();

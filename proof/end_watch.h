@@ -35,11 +35,14 @@ bool end_watch_has_had_threads(void);
  */
 pid_t end_watch_at_end(pid_t pid);
 
+/* Returns the watched thread, 0 if there is none. */
+pid_t end_watch_tid(void);
+
 /*
- * Handles pending ptrace events of the watched thread. The thread has no events while another
- * module keeps it stopped.
+ * Handles pending ptrace events. is_stopping: true if another module waits for the watched thread
+ * to stop; then that module handles the events of this thread.
  */
-void end_watch_poll(void);
+void end_watch_poll(bool is_stopping);
 
 /* Result of end_watch_event(): the meaning of a ptrace stop. */
 enum end_event {
@@ -59,8 +62,7 @@ enum end_event end_watch_event(pid_t tid, int status);
 void end_watch_go_on(pid_t tid, bool stopped);
 
 /*
- * Ends the watch, if there is one. A process that is stopped at its exit then ends, so read its
- * memory first.
+ * Lets the process end if it is stopped at its exit, and ends the watch. Read its memory first.
  */
 void end_watch_release(void);
 

@@ -313,6 +313,25 @@ static int answer_next(struct tracing *tracing)
 	return err;
 }
 
+/*
+ * Resumes threads that have stopped since, and reaps copies that have ended. False if there are no
+ * more of either.
+ */
+static bool has_stragglers(struct tracing *tracing)
+{
+	if (tracing->resume_pending)
+		tracing->resume_pending = !stop_end(&tracing->stop);
+	return ended_copies_reap(&tracing->ended) || tracing->resume_pending;
+}
+
+static void poll_end_watch(const struct tracing *tracing)
+{
+	const struct stopped_thread *thread =
+		stopped_threads_find(&tracing->stop.stopped, end_watch_tid());
+
+	end_watch_poll(thread && !thread->stopped && !thread->gone);
+}
+
 static int wait_ms(const struct tracing *tracing)
 {
 	if (tracing->resume_pending || tracing->ended.cnt)
@@ -331,23 +350,25 @@ static void serve(struct tracing *tracing)
 		int ready = poll(fds, 2, wait_ms(tracing));
 
 		stopped_threads_drain_signals(fds[1].fd);
-		end_watch_poll();
-
-		if (tracing->resume_pending)
-			tracing->resume_pending = !stop_end(&tracing->stop);
-		ended_copies_reap(&tracing->ended);
+		poll_end_watch(tracing);
+		has_stragglers(tracing);
 		if (!ready && clock_ns(CLOCK_MONOTONIC) >= tracing->deadline_ns)
 			release(tracing);
 		if (ready > 0 && fds[0].revents && answer_next(tracing))
 			break;
 		/* answer_next() may have taken the signals for these events. */
-		end_watch_poll();
+		poll_end_watch(tracing);
 	}
 	release(tracing);
 	/* Without its socket, this process does not keep memleak waiting for threads. */
 	close(tracing->sock);
-	end_stop(tracing, UINT64_MAX);
-	end_copies(tracing);
+	/* Stragglers may never end: meanwhile, the watched process must run, and must be able to
+	 * end. */
+	while (has_stragglers(tracing)) {
+		poll_end_watch(tracing);
+		end_watch_release();
+		usleep(STRAGGLERS_MS * 1000);
+	}
 }
 
 /*

@@ -6,12 +6,14 @@
 #include "proof/tracer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +71,7 @@ static pid_t start_sleeper(void)
 	return pid;
 }
 
+/* Returns an enum tracer_result or a negative errno. */
 static int take(struct tracer *tracer, pid_t pid)
 {
 	struct tracer_order order = {.pid = pid, .deadline_ns = clock_deadline_ns(5000000000ULL)};
@@ -76,7 +79,7 @@ static int take(struct tracer *tracer, pid_t pid)
 	int err = tracer__take(tracer, &order, &answer);
 
 	live_threads_deinit(&answer.seen);
-	return err;
+	return err ? err : (int)answer.result;
 }
 
 static struct tracer *new_tracer(void)
@@ -105,7 +108,7 @@ static void next_picture_is_taken(void **state)
 
 	(void)state;
 	assert_int_equal(take(tracer, unstoppable), -EAGAIN);
-	assert_int_equal(take(tracer, sleeper), 0);
+	assert_int_equal(take(tracer, sleeper), TRACER_STOPPED);
 	close(go_on[1]);
 	tracer__free(tracer);
 	end(unstoppable);
@@ -138,11 +141,52 @@ static void memleak_can_end(void **state)
 	close(go_on[0]);
 }
 
+/* A tracer that memleak has given up lets the process end whose end it watches. */
+static void watched_process_can_end(void **state)
+{
+	struct tracer *tracer = new_tracer();
+	pid_t unstoppable = start_unstoppable(), watched = start_sleeper();
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(tracer__watch_end(tracer, watched, false, fd), 0);
+	assert_int_equal(take(tracer, unstoppable), -EAGAIN);
+	tracer__free(tracer);
+	kill(watched, SIGTERM);
+	process_await_end(watched);
+	close(go_on[1]);
+	end(unstoppable);
+	waitpid(watched, NULL, 0);
+	close(fd);
+	close(go_on[0]);
+}
+
+/* A watched thread that stops too late is resumed, and its end is still seen. */
+static void end_is_seen_after_a_late_stop(void **state)
+{
+	struct tracer *tracer = new_tracer();
+	pid_t unstoppable = start_unstoppable();
+	struct pollfd seen = {.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN};
+
+	(void)state;
+	assert_int_equal(tracer__watch_end(tracer, unstoppable, false, seen.fd), 0);
+	assert_int_equal(take(tracer, unstoppable), -EAGAIN);
+	close(go_on[1]);
+	assert_int_equal(poll(&seen, 1, (int)PATIENCE_MS), 1);
+	assert_int_equal(take(tracer, unstoppable), TRACER_ENDED);
+	tracer__free(tracer);
+	waitpid(unstoppable, NULL, 0);
+	close(seen.fd);
+	close(go_on[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(next_picture_is_taken),
 		cmocka_unit_test(memleak_can_end),
+		cmocka_unit_test(watched_process_can_end),
+		cmocka_unit_test(end_is_seen_after_a_late_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
