@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "proof/copy_risks.h"
 #include "proof/ended_threads.h"
+#include "proof/remote_call.h"
 #include "proof/thread_watch.h"
 #include "proof/tracer.h"
 
@@ -190,6 +191,9 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
 		return -EBUSY;
 	if (!is_open(pid))
 		return -EAGAIN;
+	err = remote_call_place(pid, &order.call_at);
+	if (err)
+		return err;
 	picture = calloc(1, sizeof(*picture));
 	if (!picture)
 		return -ENOMEM;

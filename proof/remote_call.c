@@ -81,14 +81,17 @@ static uint64_t find_call(pid_t pid, const struct mapping *mapping)
  */
 #define CODE_BYTES_MAX (16 << 20)
 
-uint64_t remote_call_place(pid_t pid)
+int remote_call_place(pid_t pid, uint64_t *ret)
 {
 	struct proc_maps maps;
 	uint64_t at = 0;
+	int err;
 
+	*ret = 0;
 	pid = proc_living_thread(pid);
-	if (proc_maps_read(pid, &maps))
-		return 0;
+	err = proc_maps_read(pid, &maps);
+	if (err)
+		return err == -EAGAIN ? err : 0;
 	for_each_mapping (mapping, &maps)
 		if (!strcmp(mapping->path, "[vdso]"))
 			at = find_call(pid, mapping);
@@ -98,7 +101,8 @@ uint64_t remote_call_place(pid_t pid)
 		    mapping->end - mapping->start <= CODE_BYTES_MAX)
 			at = find_call(pid, mapping);
 	proc_maps_deinit(&maps);
-	return at;
+	*ret = at;
+	return 0;
 }
 
 uint64_t remote_call_sequences(pid_t tid)

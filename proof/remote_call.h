@@ -23,8 +23,12 @@ struct remote_caller {
 	bool in_call;
 };
 
-/* Returns the address of a system call instruction in the process, 0 if there is none. */
-uint64_t remote_call_place(pid_t pid);
+/*
+ * Finds a system call instruction in a process; *ret: its address, 0 if there is none. Makes a
+ * limited call, so the tracer must not call this. Returns 0, or -EAGAIN if the process keeps its
+ * memory map locked.
+ */
+int remote_call_place(pid_t pid, uint64_t *ret);
 
 /*
  * Returns the address of a stopped thread's struct rseq, 0 if there is none, or

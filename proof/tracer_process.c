@@ -23,7 +23,6 @@
 #include "proof/copy.h"
 #include "proof/copy_risks.h"
 #include "proof/end_watch.h"
-#include "proof/remote_call.h"
 #include "proof/stop.h"
 #include "proof/traced_threads.h"
 #include "proof/tracer_order.h"
@@ -164,15 +163,16 @@ static int take_at_end(struct tracing *tracing, const struct tracer_order *order
 }
 
 /* Makes a copy. Returns 0 or a negative errno: see tracer_answer.copy_err. */
-static int make_copy(struct tracing *tracing, const struct tracer_order *order, uint64_t at)
+static int make_copy(struct tracing *tracing, const struct tracer_order *order)
 {
 	if (!order->may_copy)
 		return -ENOMEM;
-	if (!at)
+	if (!order->call_at)
 		return -ENOEXEC;
 	if (!copy_is_unseen(order->pid, &tracing->stop.seen))
 		return -ECHILD;
-	return copy_make(&tracing->stop, at, order->deadline_ns, &tracing->ended, &tracing->copy);
+	return copy_make(&tracing->stop, order->call_at, order->deadline_ns, &tracing->ended,
+			 &tracing->copy);
 }
 
 /*
@@ -198,7 +198,6 @@ static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 static int take(struct tracing *tracing, const struct tracer_order *order,
 		struct tracer_answer *ret)
 {
-	uint64_t at = order->may_copy ? remote_call_place(order->pid) : 0;
 	int err;
 
 	if (tracing->ended.cnt == ENDED_COPIES_MAX)
@@ -216,7 +215,7 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 		return 0;
 	}
 	if (!err)
-		ret->copy_err = make_copy(tracing, order, at);
+		ret->copy_err = make_copy(tracing, order);
 	if (!err && ret->copy_err)
 		err = wait_for_quiet(&tracing->stop, order->deadline_ns);
 	ret->result = err || ret->copy_err ? TRACER_STOPPED : TRACER_COPIED;
@@ -247,6 +246,7 @@ static void answer_take(struct tracing *tracing, struct message_cursor *request,
 		.pid = (pid_t)message_get_u32(request),
 		.waits_for_runner = message_get_u32(request),
 		.may_copy = message_get_u32(request),
+		.call_at = message_get_u64(request),
 		.deadline_ns = message_get_u64(request),
 	};
 	int err = request->bad ? -EPROTO : take(tracing, &order, &answer);

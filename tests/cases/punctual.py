@@ -404,7 +404,7 @@ def libc_of(program):
 # While a memory map is locked, memleaks that read the mappings of all processes may have to wait.
 @lane("user")
 @slow
-@each("late", "early", "resumed", "given")
+@each("late", "early", "resumed", "given", "proved")
 def test_locked_memory(t, when_locked):
     """
     A process waits for a hung file system and keeps its memory map locked meanwhile, so that
@@ -426,9 +426,12 @@ def test_locked_memory(t, when_locked):
                 raise Broken("the memory map is not locked")
 
         targets = ("--comm", "dlopen")
-        if when_locked in ("late", "given"):
+        if when_locked in ("late", "given", "proved"):
             targets = ("-p", f"{program.pid},{honest.pid}")
-        if when_locked == "late":
+        if when_locked == "proved":
+            targets += ("--prove",)
+        is_late = when_locked in ("late", "proved")
+        if is_late:
             # The mappings of given processes are read before each report. None of their files is
             # probed: while the memory map is locked, probes could not be removed.
             targets += ("-O", libc_of(honest))
@@ -438,7 +441,7 @@ def test_locked_memory(t, when_locked):
         memleak = t.memleak("--json", "-v", "-o", "0", "-T", "1000", *targets, str(INTERVAL),
                             env={"ASAN_OPTIONS": "exitcode=99:detect_leaks=0"}).ready()
         see_reports(memleak, 1)
-        if when_locked == "late":
+        if is_late:
             lock()
         honest.go()
         see_reports(memleak, 2)

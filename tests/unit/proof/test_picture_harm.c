@@ -22,6 +22,7 @@
 #include "base/proc.h"
 #include "proof/arch.h"
 #include "proof/picture.h"
+#include "proof/remote_call.h"
 #include "proof/tracer.h"
 #include "tests/unit/lib/process.h"
 #include "tests/unit/lib/random.h"
@@ -287,11 +288,14 @@ static void many_threads(void **state)
 
 static struct tracer_order order_for(pid_t pid)
 {
-	return (struct tracer_order){
+	struct tracer_order order = {
 		.pid = pid,
 		.may_copy = true,
 		.deadline_ns = patience(),
 	};
+
+	remote_call_place(pid, &order.call_at);
+	return order;
 }
 
 static void __attribute__((noreturn))
