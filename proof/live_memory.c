@@ -50,6 +50,7 @@ static struct live_pages pages_of(const struct live_memory *live, const struct m
 		.pagemap_fd = owner->pagemap_fd,
 		.page_size = live->memory.page_size,
 		.is_copy = owner->original,
+		.may_run = of_original,
 	};
 }
 

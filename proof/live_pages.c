@@ -3,18 +3,24 @@
 #include "proof/live_pages.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/limited_call.h"
 #include "proof/pagemap.h"
 
 /* Maximum number of pagemap entries to read at a time. */
 #define ENTRIES 64
 
-/* Maximum number of bytes to read in a limited call. */
-#define LIMITED_BYTES 4096
+/*
+ * Maximum number of bytes to read in a limited call: of a file, whose server may be slow, and of
+ * other memory.
+ */
+#define FILE_BYTES 4096
+#define MEMORY_BYTES (64 << 10)
 
 enum way {
 	WAY_DIRECT,
@@ -39,30 +45,54 @@ static enum way way_of(const struct mapping *mapping, uint64_t entry)
 	return mapping->is_served ? WAY_NONE : WAY_LIMITED;
 }
 
+/* Data of a limited call that reads entries of pagemap. */
+struct entries {
+	size_t cnt; /* number of entries wanted */
+	off_t offset;
+	uint64_t items[ENTRIES];
+};
+
+static int run_read_entries(int pagemap_fd, void *data)
+{
+	struct entries *entries = data;
+
+	return (int)pread(pagemap_fd, entries->items, entries->cnt * sizeof(*entries->items),
+			  entries->offset);
+}
+
+/* Returns the number of bytes that were read, or a negative number. */
+static int read_entries(const struct live_pages *pages, struct entries *entries)
+{
+	static const struct limited_function function = {.run = run_read_entries,
+							 .size = sizeof(struct entries)};
+
+	return pages->may_run ? limited_call(pages->pid, pages->pagemap_fd, &function, entries)
+			      : run_read_entries(pages->pagemap_fd, entries);
+}
+
 /*
  * Finds the way to read the page at addr. *len: on entry, number of bytes wanted; on return, number
- * of bytes that can be read in this way. Returns 0 or -ESRCH. Shared memory, and the anonymous
- * memory of a copy, are always read directly: a copy has no handler of userfaultfd(2).
+ * of bytes that can be read in this way. Returns 0, -ESRCH or -EAGAIN. Shared memory, and the
+ * anonymous memory of a copy, are always read directly: a copy has no handler of userfaultfd(2).
  */
 static int find_way(const struct live_pages *pages, const struct mapping *mapping, uint64_t addr,
 		    size_t *len, enum way *ret)
 {
-	uint64_t page_size = pages->page_size, in_page = addr % page_size, entries[ENTRIES];
+	uint64_t page_size = pages->page_size, in_page = addr % page_size;
+	struct entries entries = {.offset = (off_t)(addr / page_size * sizeof(*entries.items))};
 	size_t cnt = (in_page + *len + page_size - 1) / page_size, same = 1;
-	ssize_t got;
+	int got;
 
 	*ret = WAY_DIRECT;
 	if (mapping->shared || (!mapping->file.ino && pages->is_copy))
 		return 0;
-	if (cnt > ENTRIES)
-		cnt = ENTRIES;
-	got = pread(pages->pagemap_fd, entries, cnt * sizeof(*entries),
-		    (off_t)(addr / page_size * sizeof(*entries)));
-	if (got < (ssize_t)sizeof(*entries))
-		return -ESRCH;
-	cnt = (size_t)got / sizeof(*entries);
-	*ret = way_of(mapping, entries[0]);
-	while (same < cnt && way_of(mapping, entries[same]) == *ret)
+	entries.cnt = cnt < ENTRIES ? cnt : ENTRIES;
+	got = read_entries(pages, &entries);
+	if (got < (int)sizeof(*entries.items))
+		return got == -EAGAIN ? got : -ESRCH;
+	cnt = (size_t)got / sizeof(*entries.items);
+	*ret = way_of(mapping, entries.items[0]);
+	while (same < cnt && way_of(mapping, entries.items[same]) == *ret)
 		same++;
 	if (*len > same * page_size - in_page)
 		*len = same * page_size - in_page;
@@ -104,10 +134,10 @@ static ssize_t read_direct(const struct piece *piece, int mem_fd, char *buf)
 	return (ssize_t)done;
 }
 
-/* Data of a limited call. */
+/* Data of a limited call that reads memory. */
 struct limited_read {
 	struct piece piece;
-	char bytes[LIMITED_BYTES];
+	char bytes[];
 };
 
 static int run_read(int mem_fd, void *data)
@@ -117,29 +147,52 @@ static int run_read(int mem_fd, void *data)
 	return (int)read_direct(&read->piece, mem_fd, read->bytes);
 }
 
-/* Reads up to LIMITED_BYTES bytes; none if they cannot be loaded in time. */
-static ssize_t read_limited(const struct piece *piece, int mem_fd, char *buf)
+/* Returns the number of bytes, -EAGAIN if they cannot be read in time, or another error. */
+static ssize_t read_limited(const struct piece *piece, int mem_fd,
+			    const struct limited_function *function, char *buf)
 {
-	static const struct limited_function function = {.run = run_read,
-							 .size = sizeof(struct limited_read)};
-	struct limited_read read = {.piece = *piece};
+	size_t room = function->size - sizeof(struct limited_read);
+	cleanup_free struct limited_read *read = malloc(function->size);
 	int got;
 
-	if (read.piece.len > LIMITED_BYTES)
-		read.piece.len = LIMITED_BYTES;
-	got = limited_call(piece->pid, mem_fd, &function, &read);
+	if (!read)
+		return -ENOMEM;
+	read->piece = *piece;
+	if (read->piece.len > room)
+		read->piece.len = room;
+	got = limited_call(piece->pid, mem_fd, function, read);
 	if (got > 0)
-		memcpy(buf, read.bytes, (size_t)got);
+		memcpy(buf, read->bytes, (size_t)got);
+	return got;
+}
+
+static ssize_t read_memory(const struct live_pages *pages, const struct piece *piece, char *buf)
+{
+	static const struct limited_function function = {
+		.run = run_read, .size = sizeof(struct limited_read) + MEMORY_BYTES};
+
+	return pages->may_run ? read_limited(piece, pages->mem_fd, &function, buf)
+			      : read_direct(piece, pages->mem_fd, buf);
+}
+
+/* Reads nothing if the pages cannot be loaded in time. */
+static ssize_t read_file(const struct live_pages *pages, const struct piece *piece, char *buf)
+{
+	static const struct limited_function function = {
+		.run = run_read, .size = sizeof(struct limited_read) + FILE_BYTES};
+	ssize_t got = read_limited(piece, pages->mem_fd, &function, buf);
+
 	return got == -EAGAIN ? 0 : got;
 }
 
-static ssize_t read_piece(const struct piece *piece, int mem_fd, enum way way, char *buf)
+static ssize_t read_piece(const struct live_pages *pages, const struct piece *piece, enum way way,
+			  char *buf)
 {
 	switch (way) {
 	case WAY_DIRECT:
-		return read_direct(piece, mem_fd, buf);
+		return read_memory(pages, piece, buf);
 	case WAY_LIMITED:
-		return read_limited(piece, mem_fd, buf);
+		return read_file(pages, piece, buf);
 	case WAY_ZEROS:
 		memset(buf, 0, piece->len);
 		return (ssize_t)piece->len;
@@ -165,7 +218,7 @@ ssize_t live_pages_read(const struct live_pages *pages, const struct mapping *ma
 		ssize_t got = find_way(pages, mapping, piece.addr, &piece.len, &way);
 
 		if (!got)
-			got = read_piece(&piece, pages->mem_fd, way, (char *)buf + done);
+			got = read_piece(pages, &piece, way, (char *)buf + done);
 		if (got < 0)
 			return got;
 		if (!got)

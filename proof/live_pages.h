@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads pages of a live process. A server of files that does not answer, or a handler of
- * userfaultfd(2), cannot block the caller for ever.
+ * userfaultfd(2), cannot block the caller for ever; nor can a running process that keeps its memory
+ * map locked.
  */
 #ifndef PROOF_LIVE_PAGES_H
 #define PROOF_LIVE_PAGES_H
@@ -19,13 +20,15 @@ struct live_pages {
 	int pagemap_fd; /* descriptor of /proc/PID/pagemap */
 	uint64_t page_size;
 	bool is_copy; /* true if the process is a copy that never runs */
+	bool may_run; /* true if the process may run, and may lock its memory map, meanwhile */
 };
 
 /*
  * Reads up to len bytes at addr, all within `mapping`. Pages of anonymous memory that were never
  * used are read as zeros. Does not read unmodified pages of a file if mapping->is_served is set, or
  * if the kernel cannot load them in time: they contain no pointers to blocks. Returns the number of
- * bytes, or -ESRCH if the process has ended.
+ * bytes, -ESRCH if the process has ended, or another negative errno, such as -EAGAIN if may_run is
+ * set and the memory map stays locked.
  */
 ssize_t live_pages_read(const struct live_pages *pages, const struct mapping *mapping,
 			uint64_t addr, void *buf, size_t len);

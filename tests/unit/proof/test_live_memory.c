@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -403,6 +404,70 @@ static void file_pages_are_read_in_limited_calls(void **state)
 	close(fds[0]);
 }
 
+/*
+ * Starts a process that has memory which its child, the copy, lacks. ret_copy: the pid of the
+ * child. ret: the address of the memory.
+ */
+static pid_t start_original(pid_t *ret_copy, char **ret)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	*ret = map(2 * page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	pid = fork();
+	if (!pid) {
+		pid_t copy;
+
+		(*ret)[page] = 'o';
+		if (madvise(*ret, 2 * page, MADV_DONTFORK))
+			_exit(1);
+		copy = fork();
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (copy && write(ends[1], &copy, sizeof(copy)) != sizeof(copy))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ends[0], ret_copy, sizeof(*ret_copy)), sizeof(*ret_copy));
+	munmap(*ret, 2 * page);
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
+/* Memory that only the original process has is read in limited calls, because that process runs. */
+static void memory_of_the_original_is_read_in_limited_calls(void **state)
+{
+	static const struct limited_function function = {.run = block, .size = 1};
+	struct live_memory live;
+	pid_t copy, pid;
+	ssize_t got;
+	char *at, byte = 0;
+	int fds[2];
+
+	(void)state;
+	pid = start_original(&copy, &at);
+	at += sysconf(_SC_PAGESIZE);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(live_memory_init_copy(copy, pid, patience(), &live), 0);
+	limited_calls_begin();
+	assert_int_equal(limited_call(pid, fds[0], &function, &byte), -EAGAIN);
+	assert_int_equal(live.memory.ops->read(&live.memory, (uintptr_t)at, &byte, 1), -EAGAIN);
+	close(fds[1]);
+	do {
+		usleep(1000);
+		got = live.memory.ops->read(&live.memory, (uintptr_t)at, &byte, 1);
+	} while (got == -EAGAIN);
+	assert_int_equal(got, 1);
+	assert_int_equal(byte, 'o');
+	live_memory_deinit(&live);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fds[0]);
+}
+
 static void a_process_that_has_ended_has_no_memory(void **state)
 {
 	struct live_memory live;
@@ -437,6 +502,7 @@ int main(void)
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
 		/* Limited calls cannot be ended again. */
 		cmocka_unit_test(file_pages_are_read_in_limited_calls),
+		cmocka_unit_test(memory_of_the_original_is_read_in_limited_calls),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
