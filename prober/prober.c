@@ -475,6 +475,10 @@ static int take_status(struct message_cursor *cursor, struct question *question)
 	return status > 4095 ? -EPROTO : 0;
 }
 
+/*
+ * Refuses a function that frees code objects outside the file's code, because it will be probed:
+ * see is_in_code().
+ */
 static int take_interpreter(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -490,6 +494,9 @@ static int take_interpreter(void *arg, struct message *answer)
 		found->loop[i].start = message_get_u64(&cursor);
 		found->loop[i].end = message_get_u64(&cursor);
 	}
+	code_ranges_read(question->fd, &question->code);
+	if (found->free_code && !code_ranges_have(&question->code, found->free_code))
+		return -EPROTO;
 	return cursor.bad ? -EPROTO : err;
 }
 

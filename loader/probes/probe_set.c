@@ -39,15 +39,16 @@ struct attachment {
 	size_t cnt;
 };
 
-static bool is_probed(const struct probe_set *set, const struct probe *probe)
+/* Returns the probe at the place of `probe`; NULL if this place is not probed. */
+static const struct probe *find_probe(const struct probe_set *set, const struct probe *probe)
 {
 	for (size_t i = 0; i < set->cnt; i++) {
 		const struct probe *other = &set->items[i];
 
 		if (probe->offset == other->offset && file_id_equal(&probe->file, &other->file))
-			return true;
+			return other;
 	}
-	return false;
+	return NULL;
 }
 
 static int add_link(const struct attachment *to, struct probe_link link)
@@ -263,7 +264,7 @@ static int check_places(struct attachment *to, int fd)
 		struct probe *probe = &to->probes[i];
 
 		probe->file = to->file;
-		probe->err = is_probed(set, probe) ? -EEXIST : 0;
+		probe->err = find_probe(set, probe) ? -EEXIST : 0;
 		if (!probe->err)
 			set->items[set->cnt++] = *probe;
 	}
@@ -325,11 +326,12 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
-bool probe_set_has(const struct probe_set *set, int fd, uint64_t offset)
+bool probe_set_has(const struct probe_set *set, int fd, uint64_t offset, enum memleak_shape shape)
 {
-	struct probe probe = {.offset = offset};
+	struct probe place = {.offset = offset};
+	const struct probe *found = backing_inode(fd, &place.file) ? NULL : find_probe(set, &place);
 
-	return !backing_inode(fd, &probe.file) && is_probed(set, &probe);
+	return found && found->shape == shape;
 }
 
 /* Returns copies of the probes of one file; NULL if out of memory. The caller frees them. */

@@ -72,8 +72,8 @@ struct probe_set {
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt);
 
-/* True if the place at this offset of the file open as fd is probed. */
-bool probe_set_has(const struct probe_set *set, int fd, uint64_t offset);
+/* True if the set has a probe of this shape at this offset of the file open as fd. */
+bool probe_set_has(const struct probe_set *set, int fd, uint64_t offset, enum memleak_shape shape);
 
 /*
  * Attaches all probes again after a thread other than the first has executed a program. The kernel

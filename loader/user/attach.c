@@ -437,7 +437,10 @@ static const struct module *hook_module(const struct attach_state *state,
 	const struct module *module = &list->items[list->hook_module < 0 ? 0 : list->hook_module];
 
 	if (list->hook_module >= 0)
-		return probe_set_has(state->probes, module->fd, list->hook_offset) ? NULL : module;
+		return probe_set_has(state->probes, module->fd, list->hook_offset,
+				     MEMLEAK_SHAPE_LIBRARIES)
+			       ? NULL
+			       : module;
 	if (!list->is_static || !list->permanent_cnt)
 		return NULL;
 	return state->ctx->shared && shared_probes_find(state->ctx->shared, module->fd) ? NULL
@@ -529,7 +532,8 @@ static void attach_free_code(struct attach_state *state, const struct module_lis
 		if (!file_id_equal(&module->id, &ctx->unwind->files.items[number].version.id))
 			continue;
 		if (!probe_set_attach(state->probes, &ctx->programs, state->bound, module->fd,
-				      &probe, 1))
+				      &probe, 1) &&
+		    probe_set_has(state->probes, module->fd, probe.offset, probe.shape))
 			scripts_count_frees(&ctx->unwind->scripts, image);
 		log_attached(state, module, &probe, &place);
 		return;

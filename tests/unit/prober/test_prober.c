@@ -489,14 +489,40 @@ static void nearest_names(void **state)
 	}
 }
 
-static void put_interpreter_answer(uint32_t version)
+static void put_interpreter_answer(uint32_t version, uint64_t free_code)
 {
 	message_reset(&false_answer);
 	message_put_u32(&false_answer, 0);
 	message_put_u32(&false_answer, version);
 	message_put_u32(&false_answer, false);
-	for (size_t i = 0; i < 2 + 2 * LOOP_PARTS; i++)
+	message_put_u64(&false_answer, 16);
+	message_put_u64(&false_answer, free_code);
+	for (size_t i = 0; i < 2 * LOOP_PARTS; i++)
 		message_put_u64(&false_answer, 16);
+}
+
+/* The function that frees code objects is probed, so it is refused outside the file's code. */
+static void places_of_interpreter(void **state)
+{
+	static const struct {
+		uint64_t free_code;
+		int err;
+	} answers[] = {{0, 0},
+		       {CODE_START, 0},
+		       {CODE_END - 1, 0},
+		       {CODE_START - 1, -EPROTO},
+		       {CODE_END, -EPROTO},
+		       {UINT64_MAX, -EPROTO}};
+	int fd = (int)(intptr_t)*state;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct interpreter found = {0};
+
+		put_interpreter_answer(0x030b0000, answers[i].free_code);
+		forget_helper();
+		assert_int_equal(prober_interpreter(fd, MESSAGE_FOREVER, &found), answers[i].err);
+		assert_int_equal(found.free_code, answers[i].err ? 0 : answers[i].free_code);
+	}
 }
 
 /*
@@ -511,7 +537,7 @@ static void interpreter_at_end(void **state)
 
 	assert_int_equal(signals_hold_all(), 0);
 	assert_int_equal(raise(SIGINT), 0);
-	put_interpreter_answer(0x030b0000);
+	put_interpreter_answer(0x030b0000, 0);
 	answer_delay = (struct timespec){.tv_sec = PATIENCE_MS / 1000};
 	forget_helper();
 	functions_err = prober_functions(fd, 0, &wanted, MESSAGE_FOREVER, &functions);
@@ -567,14 +593,23 @@ static void script_at_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_FILE(honest_answers),  WITH_FILE(names_of_nobody),
-		WITH_FILE(places_outside),  WITH_FILE(place_far_from_its_entry),
-		WITH_FILE(returns_outside), WITH_FILE(no_headers),
-		WITH_FILE(verdicts),        WITH_FILE(counts),
-		WITH_FILE(strings),         WITH_FILE(truncated),
-		WITH_FILE(statuses),        WITH_FILE(variables_and_sections),
-		WITH_FILE(nearest_names),   WITH_FILE(interpreter_at_end),
-		WITH_FILE(script_at_end),   WITH_FILE(files_of_other_users),
+		WITH_FILE(honest_answers),
+		WITH_FILE(names_of_nobody),
+		WITH_FILE(places_outside),
+		WITH_FILE(place_far_from_its_entry),
+		WITH_FILE(returns_outside),
+		WITH_FILE(no_headers),
+		WITH_FILE(verdicts),
+		WITH_FILE(counts),
+		WITH_FILE(strings),
+		WITH_FILE(truncated),
+		WITH_FILE(statuses),
+		WITH_FILE(variables_and_sections),
+		WITH_FILE(nearest_names),
+		WITH_FILE(interpreter_at_end),
+		WITH_FILE(script_at_end),
+		WITH_FILE(files_of_other_users),
+		WITH_FILE(places_of_interpreter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
