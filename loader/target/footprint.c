@@ -11,9 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "loader/target/open_fds.h"
 
-/* Maximum entries of /proc/PID/fd that are counted. */
-#define DESCRIPTORS_MAX 65536
 /* Maximum threads of a process whose children are counted. */
 #define THREADS_MAX 1024
 /* Maximum children of a thread whose state is read. Further children count as living. */
@@ -33,7 +32,7 @@ static uint64_t count_entries(const char *path)
 
 	if (!dir)
 		return 0;
-	while (cnt < DESCRIPTORS_MAX && readdir(dir))
+	while (cnt < OPEN_FDS_MAX && readdir(dir))
 		cnt++;
 	closedir(dir);
 	return cnt > 2 ? cnt - 2 : 0; /* subtracts "." and ".." */

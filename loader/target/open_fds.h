@@ -7,6 +7,9 @@
 
 #include "base/bits.h"
 
+/* Maximum entries of /proc/PID/fd that are read to add up files or sockets, or to count them. */
+#define OPEN_FDS_MAX 65536
+
 /*
  * Reads the numbers of the open descriptors into *ret, which is emptied first. Returns 0; -ENOENT
  * if none are open, as in a process that is ending; -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC);

@@ -15,8 +15,10 @@
 #include "base/prefix.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
+#include "loader/target/open_fds.h"
 
-#define DESCRIPTORS_MAX 4096
+/* Maximum files of a process that are examined: this takes some 20 us each. */
+#define FILES_MAX 4096
 #define MOUNTS_MAX 4096
 #define TMPFS " - tmpfs "
 /* Unit of stx_blocks, in bytes */
@@ -77,23 +79,30 @@ static bool is_in_memory(struct memory_mounts *mounts, const char *descriptor)
 	return hash_map_get(&mounts->ids, (uint64_t)id + 1);
 }
 
+enum kind {
+	KIND_OTHER,
+	KIND_MEMORY,  /* memfd, or a path in /dev/shm */
+	KIND_WRITABLE /* another file that is open for writing: it may be on tmpfs */
+};
+
 /*
- * True if a descriptor is shared memory, or a file on tmpfs that is open for writing. If a file is
- * open for writing, its link in /proc/PID/fd has write permission. Devices do not count, although
- * containers have /dev on tmpfs.
+ * Returns the kind of a descriptor. If a file is open for writing, its link in /proc/PID/fd has
+ * write permission. Devices do not count, although containers have /dev on tmpfs.
  */
-static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *name)
+static enum kind kind_of(pid_t pid, int dir, const char *name)
 {
 	char target[PATH_MAX];
 	struct stat link;
 
-	if (proc_readlink(mounts->pid, dir, name, target) < 0)
-		return false;
+	if (proc_readlink(pid, dir, name, target) < 0)
+		return KIND_OTHER;
 	if (behind_prefix(target, "/memfd:") || behind_prefix(target, "/dev/shm/"))
-		return true;
+		return KIND_MEMORY;
 	return *target == '/' && !behind_prefix(target, "/dev/") &&
-	       !fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW) && (link.st_mode & S_IWUSR) &&
-	       is_in_memory(mounts, name);
+			       !fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW) &&
+			       (link.st_mode & S_IWUSR)
+		       ? KIND_WRITABLE
+		       : KIND_OTHER;
 }
 
 /*
@@ -117,6 +126,8 @@ static uint64_t open_bytes(pid_t pid, int except)
 	const struct dirent *entry;
 	struct hash_map seen = {0};
 	uint64_t sum = 0;
+	int file_cnt = 0;
+	enum kind kind;
 	struct stat st;
 	char path[32];
 	DIR *dir;
@@ -127,10 +138,15 @@ static uint64_t open_bytes(pid_t pid, int except)
 		return 0;
 	if (except >= 0 && !file_stat(except, &st))
 		file_bytes(&st, &seen);
-	for (int i = 0; i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++)
-		if (is_shared_memory(&mounts, dirfd(dir), entry->d_name) &&
-		    !proc_stat_link(pid, dirfd(dir), entry->d_name, &st))
+	for (int i = 0; i < OPEN_FDS_MAX && file_cnt < FILES_MAX && (entry = readdir(dir)); i++) {
+		kind = kind_of(pid, dirfd(dir), entry->d_name);
+		file_cnt += kind != KIND_OTHER;
+		if (kind == KIND_OTHER ||
+		    (kind == KIND_WRITABLE && !is_in_memory(&mounts, entry->d_name)))
+			continue;
+		if (!proc_stat_link(pid, dirfd(dir), entry->d_name, &st))
 			sum += file_bytes(&st, &seen);
+	}
 	closedir(dir);
 	hash_map_deinit(&seen);
 	hash_map_deinit(&mounts.ids);

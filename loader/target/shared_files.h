@@ -10,10 +10,11 @@
  * Returns the total bytes of three kinds of shared memory: files from memfd_create() and in
  * /dev/shm that the process has open; other files on tmpfs that it has open for writing; and System
  * V segments that it has created and to which no process is attached. Counts each file once, and
- * includes pages in swap. Skips descriptors and mounts after the first 4096, and segments of IPC
- * namespaces other than memleak's. Does not query file systems that a process serves (FUSE), since
- * the server may not answer. except: memleak's descriptor of a file that is not counted; -1 if all
- * files are counted.
+ * includes pages in swap. Skips descriptors after the first OPEN_FDS_MAX, and of those, all but
+ * the first 4096 that are memory or files open for writing; mounts after the first 4096; and
+ * segments of IPC namespaces other than memleak's. Does not query file systems that a process
+ * serves (FUSE), since the server may not answer. except: memleak's descriptor of a file that is
+ * not counted; -1 if all files are counted.
  */
 uint64_t shared_files_bytes(pid_t pid, int except);
 

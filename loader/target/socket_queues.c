@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "loader/target/open_fds.h"
 #include "loader/target/unix_queues.h"
 
-#define DESCRIPTORS_MAX 65536
 /* Maximum lines that are read of a file in /proc/PID/net */
 #define SOCKETS_MAX 1000000
 /* State of a TCP socket that accepts connections: its queue is a number of connections. */
@@ -99,7 +99,7 @@ uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid)
 	read_namespace(queues, pid);
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = queues->bytes.cnt ? opendir(path) : NULL;
-	for (int i = 0; dir && i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++) {
+	for (int i = 0; dir && i < OPEN_FDS_MAX && (entry = readdir(dir)); i++) {
 		inode = socket_of(pid, dirfd(dir), entry->d_name);
 		/* A socket may have several descriptors. */
 		if (!inode || hash_map_get(&seen, inode) || hash_map_set(&seen, inode, &seen))

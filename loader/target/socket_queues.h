@@ -27,7 +27,7 @@ void socket_queues_deinit(struct socket_queues *queues);
  * Returns the bytes that wait in the sockets of a process: received and not read, or sent and not
  * acknowledged. Reads the queues of the process's namespace, unless `queues` has them; of UNIX
  * sockets, only data that was not read, and only in memleak's own namespace. Skips
- * descriptors of the process after the first 65536.
+ * descriptors of the process after the first OPEN_FDS_MAX.
  */
 uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid);
 

@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 #include "loader/target/shared_files.h"
 
 #define SHARED_BYTES (1 << 20)
+#define MANY 10000
 
 static pid_t start_target(void)
 {
@@ -127,6 +129,31 @@ static void shared_memory_that_is_not_mapped(void **state)
 	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 }
 
+/*
+ * A server may have thousands of connections. Shared memory that it opens behind them counts.
+ * Returns 0 if it does, 77 if the limit on open files is too low, and 1 otherwise.
+ */
+static int open_behind_many(void)
+{
+	static char bytes[SHARED_BYTES] = {1};
+	struct rlimit limit;
+	uint64_t before;
+	int fd = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max < MANY + 100)
+		return 77;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		return 77;
+	before = shared_files_bytes(getpid(), -1);
+	for (int i = 0; fd >= 0 && i < MANY; i++)
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fd = memfd_create("test", MFD_CLOEXEC);
+	if (fd < MANY || write(fd, bytes, SHARED_BYTES) != SHARED_BYTES)
+		return 1;
+	return shared_files_bytes(getpid(), -1) != before + SHARED_BYTES;
+}
+
 /* Mounts an empty tmpfs that only this process sees. */
 static int mount_tmpfs(const char *path)
 {
@@ -174,10 +201,15 @@ static void run_in_child(int (*function)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("skipped: no permission to mount tmpfs\n");
+		print_message("skipped: no permission to mount tmpfs or to open many files\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void file_behind_many(void **state)
+{
+	run_in_child(open_behind_many);
 }
 
 static void file_on_tmpfs(void **state)
@@ -191,6 +223,7 @@ int main(void)
 		cmocka_unit_test(stopped_by_a_signal),
 		cmocka_unit_test(stopped_by_memleak),
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
+		cmocka_unit_test(file_behind_many),
 		cmocka_unit_test(file_on_tmpfs),
 	};
 
