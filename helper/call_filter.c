@@ -161,21 +161,28 @@ static const int download_calls[] = {
 	SCMP_SYS(select),      SCMP_SYS(sendmmsg),
 	SCMP_SYS(sendto),      SCMP_SYS(set_robust_list),
 	SCMP_SYS(setitimer),   SCMP_SYS(setsockopt),
-	SCMP_SYS(shutdown),    SCMP_SYS(socketpair),
-	SCMP_SYS(stat),        SCMP_SYS(statfs),
-	SCMP_SYS(statx),       SCMP_SYS(times),
-	SCMP_SYS(umask),       SCMP_SYS(uname),
-	SCMP_SYS(unlink),      SCMP_SYS(unlinkat),
-	SCMP_SYS(utime),       SCMP_SYS(utimensat),
-	SCMP_SYS(utimes),
+	SCMP_SYS(shutdown),    SCMP_SYS(stat),
+	SCMP_SYS(statfs),      SCMP_SYS(statx),
+	SCMP_SYS(times),       SCMP_SYS(umask),
+	SCMP_SYS(uname),       SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),    SCMP_SYS(utime),
+	SCMP_SYS(utimensat),   SCMP_SYS(utimes),
 };
 
+/* Bits of a socket's type that are not flags, such as SOCK_CLOEXEC. */
+#define SOCKET_TYPE 0xf
+
+/*
+ * Allows no UNIX socket that could connect to services of the user, such as D-Bus, which start
+ * programs. Resolvers that use such a service, such as nscd, fall back to files and DNS.
+ */
 static const struct rule download_arguments[] = {
 	{SCMP_SYS(socket), {{0, UINT32_MAX, AF_INET}}},
 	{SCMP_SYS(socket), {{0, UINT32_MAX, AF_INET6}}},
-	{SCMP_SYS(socket), {{0, UINT32_MAX, AF_UNIX}}},
 	/* getaddrinfo() lists the addresses of this machine. */
 	{SCMP_SYS(socket), {{0, UINT32_MAX, AF_NETLINK}, {2, UINT32_MAX, NETLINK_ROUTE}}},
+	/* libcurl wakes threads by pairs of stream sockets. Such sockets cannot connect again. */
+	{SCMP_SYS(socketpair), {{0, UINT32_MAX, AF_UNIX}, {1, SOCKET_TYPE, SOCK_STREAM}}},
 	{SCMP_SYS(clone), {{0, CLONE_THREAD, CLONE_THREAD}}},
 	{SCMP_SYS(prctl), {{0, UINT32_MAX, PR_SET_NAME}}},
 	{SCMP_SYS(prlimit64), {{0, UINT32_MAX, 0}, {2, UINT64_MAX, 0}}},

@@ -28,9 +28,10 @@ int confine(bool serves);
 
 /*
  * Restricts a process that downloads files: no capabilities, and no way to signal or trace other
- * processes or to execute programs. Keeps the user and the limits on memory. folder_fd: if not
- * negative, and if the kernel supports Landlock, the only folder whose files the process can change
- * (landlock.h). Returns 0 or a negative errno: then the process must end.
+ * processes, to execute programs or to connect to UNIX sockets. Keeps the user and the limits on
+ * memory. folder_fd: if not negative, and if the kernel supports Landlock, the only folder whose
+ * files the process can change (landlock.h). Returns 0 or a negative errno: then the process must
+ * end.
  */
 int confine_download(int folder_fd);
 

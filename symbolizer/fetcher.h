@@ -7,8 +7,8 @@
  * Unlike the helper that parses ELF files, this helper has network access, and can access the files
  * of its user. The helper runs as the user who called sudo; as a user id that nothing else uses if
  * memleak is root without sudo; or else as memleak's own user. It has no capabilities, and cannot
- * signal or trace processes or execute programs. With Landlock, it can only change files in its
- * cache.
+ * signal or trace processes, execute programs, or connect to UNIX sockets such as D-Bus. With
+ * Landlock, it can only change files in its cache.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H

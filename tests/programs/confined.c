@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -140,6 +141,10 @@ static unsigned int make_harmful(void)
 		CALL(umount2, A("/"), 0),
 		CALL(socket, AF_NETLINK, SOCK_RAW, NETLINK_AUDIT),
 		CALL(socket, AF_PACKET, SOCK_RAW, 0),
+		/* Reaching services of the user, such as D-Bus, which start programs. */
+		CALL(socket, AF_UNIX, SOCK_STREAM, 0),
+		CALL(socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+		CALL(socketpair, AF_UNIX, SOCK_DGRAM, 0, A(bytes)),
 		CALL(listen, LISTENER, 1),
 		CALL(memfd_create, A("x"), MFD_HUGETLB),
 		/* Reading and tracing other processes, and starting new ones. */
@@ -232,7 +237,6 @@ static unsigned int make_harmful_unless_downloading(void)
 		CALL(socket, AF_INET, SOCK_STREAM, 0),
 		CALL(socket, AF_INET, SOCK_DGRAM, 0),
 		CALL(socket, AF_INET6, SOCK_STREAM, 0),
-		CALL(socket, AF_UNIX, SOCK_STREAM, 0),
 		CALL(socket, AF_NETLINK, SOCK_RAW, 0),
 		CALL(socketpair, AF_UNIX, SOCK_STREAM, 0, A(bytes)),
 		CALL(connect, LISTENER, A(&address), sizeof(address)),
@@ -284,9 +288,24 @@ static unsigned int make_download(void)
 		CALL(socket, AF_INET6, SOCK_DGRAM, 0),
 		CALL(socket, AF_NETLINK, SOCK_RAW, 0),
 		CALL(connect, CLIENT, A(&address), sizeof(address)),
+		CALL(socketpair, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, A(bytes)),
 	};
 
 	return MAKE(attempts, true);
+}
+
+/* The C library asks nscd for addresses. Without UNIX sockets, it reads /etc/hosts. */
+static unsigned int resolve(void)
+{
+	struct addrinfo *found;
+	int err = getaddrinfo("localhost", "80", NULL, &found);
+
+	if (!err) {
+		freeaddrinfo(found);
+		return 0;
+	}
+	printf("not resolved: localhost: %s\n", gai_strerror(err));
+	return 1;
 }
 
 /* With Landlock, other files cannot be changed, and root cannot read them either. */
@@ -335,7 +354,8 @@ static unsigned int download(void)
 	if (!pid) {
 		if (confine_download(CACHE))
 			exit(2);
-		exit(make_harmful() + make_download() + (has_landlock ? leave_folder() : 0));
+		exit(make_harmful() + make_download() + resolve() +
+		     (has_landlock ? leave_folder() : 0));
 	}
 	waitpid(pid, &status, 0);
 	rmdir(cache);
