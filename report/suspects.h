@@ -37,6 +37,8 @@ struct suspect {
 	/* true if the runtime allocates in large steps and hands the memory out itself */
 	bool in_pools;
 	const char *holder; /* script variable that holds most objects; NULL if not known */
+	/* true if CPython may have reused the blocks for items of a container: see keepers.h */
+	bool may_be_reused;
 };
 
 /* Lost blocks of all paths for which the same function is blamed. */

@@ -284,6 +284,12 @@ static const char *advice_of(const struct report *report, const struct runtime_o
 	return in_pools ? objects->advice : objects->block_advice;
 }
 
+static void write_meanwhile(FILE *out, const struct report *report, const struct detail *detail)
+{
+	fputs("; meanwhile ", out);
+	python_write_growth(out, report, detail->name_max);
+}
+
 static void write_advice(FILE *out, const struct report *report, const struct suspect *suspect,
 			 const struct detail *detail)
 {
@@ -295,8 +301,7 @@ static void write_advice(FILE *out, const struct report *report, const struct su
 
 	if (suspect->in_pools && python_names_growth(report) &&
 	    !strcmp(objects->runtime, "python")) {
-		fputs("; meanwhile ", out);
-		python_write_growth(out, report, detail->name_max);
+		write_meanwhile(out, report, detail);
 	} else if (suspect->in_pools && sym_is_script(blamed)) {
 		write_steps(out, shown, blamed, detail->name_max);
 	} else if (advice) {
@@ -402,7 +407,9 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		fputs(", held by ", out);
 		escape_puts(out, suspect->site->held_by[0]);
 	}
-	if (detail->blocks)
+	if (suspect->may_be_reused)
+		write_meanwhile(out, part->report, detail);
+	else if (detail->blocks)
 		write_blocks(out, part, suspect);
 }
 

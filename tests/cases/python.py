@@ -859,6 +859,52 @@ def test_flask(t, allocator):
         raise Failure(f"not the view's line, but {found}")
 
 
+# The list has room for all dictionaries, so no block shows the line that adds to it.
+FREE_LIST = """
+import json, os, sys
+audit = [None] * 100000
+audit.append(None)
+def record(number):
+    audit.append({"id": number, "who": "somebody"})
+def answer(number):
+    items = [{"number": number, "name": "name"} for _ in range(20)]
+    return json.loads(json.dumps(items))
+print("ready", flush=True)
+while sys.stdin.read(1):
+    for number in range(10):
+        answer(number)
+        record(number)
+os._exit(0)
+"""
+
+
+@slow
+@timeout(300)
+def test_free_list(t):
+    """
+    Python reuses freed dictionaries, so those that are kept have the stack of a line that frees
+    its own. The verdict names the list that keeps them.
+    """
+    program = start(t, FREE_LIST)
+    memleak = t.memleak("-p", str(program.pid), "1").ready()
+    accused = re.compile(r"^▲ .*; meanwhile .*__main__\.audit \(list\)".encode(), re.M)
+    ends = threading.Event()
+    client = threading.Thread(target=send_often, args=(program, ends))
+    client.start()
+    try:
+        memleak.wait_for("an accusation", lambda: accused.search(memleak.out.data))
+    finally:
+        ends.set()
+        client.join()
+    memleak.stop()
+
+
+def send_often(program, ends):
+    """Sends bytes until the event is set."""
+    while not ends.wait(0.05):
+        program.send()
+
+
 def visit(port, ends):
     """Sends requests until the event is set."""
     number = 0

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -22,7 +23,8 @@
 		}                                                                                  \
 	}
 
-static const struct sym_location parse = FUNCTION("parse"), keep = FUNCTION("keep");
+static const struct sym_location parse = FUNCTION("py::parse:/app.py"),
+				 keep = FUNCTION("py::keep:/app.py");
 static const struct sym_location *locations[] = {&parse, &keep};
 static const uint64_t frames[] = {1};
 static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
@@ -48,6 +50,44 @@ static void expect(enum python_allocator allocator, uint64_t site, uint64_t bloc
 	keepers_prefer(&python, &shown[1], 1, suspects, 2);
 	assert_ptr_equal(suspects[0].site, &shown[first]);
 	assert_ptr_equal(suspects[1].site, &shown[!first]);
+}
+
+/*
+ * Expects suspect `first` to come first if the line that adds items is known. keeper_cnt: 1 if the
+ * block with the container's items is known, too, which is that of keep().
+ */
+static void expect_adder(const char *function, const char *file, size_t keeper_cnt, size_t first,
+			 bool may_be_reused)
+{
+	struct python_growth python = {
+		.allocator = PYTHON_ALLOCATOR_HEAP,
+		.container_cnt = 1,
+		.containers = {{.more = 100, .for_ns = 10 * SECOND_NS, .site = 8}}};
+	struct suspect suspects[] = {{.site = &shown[0], .seen = 90, .since_ns = 20 * SECOND_NS},
+				     {.site = &shown[1]}};
+
+	python_text_copy(python.containers[0].adder.function, function, strlen(function));
+	python_text_copy(python.containers[0].adder.file, file, strlen(file));
+	keepers_prefer(&python, &shown[1], keeper_cnt, suspects, 2);
+	assert_ptr_equal(suspects[0].site, &shown[first]);
+	assert_int_equal(suspects[0].may_be_reused, may_be_reused);
+	assert_false(suspects[1].may_be_reused);
+}
+
+/*
+ * The function that adds items comes first. If it is not a suspect, the first suspect's blocks may
+ * have been reused for the items.
+ */
+static void adders(void **state)
+{
+	expect_adder("keep", "/app.py", 0, 1, false);
+	expect_adder("keep", "/app.py", 1, 1, false);
+	expect_adder("parse", "/app.py", 1, 0, false);
+	expect_adder("other", "/app.py", 1, 1, false);
+	expect_adder("other", "/app.py", 0, 0, true);
+	expect_adder("keep", "/other.py", 0, 0, true);
+	expect_adder("", "", 1, 1, false);
+	expect_adder("", "", 0, 0, true);
 }
 
 static void first_suspect(void **state)
@@ -85,7 +125,7 @@ static void no_suspect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(first_suspect),
-					   cmocka_unit_test(no_suspect)};
+					   cmocka_unit_test(adders), cmocka_unit_test(no_suspect)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

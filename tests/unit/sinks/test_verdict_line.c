@@ -861,6 +861,44 @@ static void steps_of_a_script(void **state)
 	}
 }
 
+/*
+ * If CPython may have reused a suspect's blocks for the items of a container, the line names the
+ * container.
+ */
+static void reused_blocks(void **state)
+{
+	static const char *const expected[] = {
+		"parse srv/app.py:5 grows 700 bytes/s, steadily for 60 s; none of 9 blocks freed",
+		("parse srv/app.py:5 grows 700 bytes/s, steadily for 60 s; "
+		 "meanwhile app.kept (list) grows by 20 items/s")};
+	static const struct sym_frame frame = {
+		.symbol = "py::parse:/srv/app.py", .file = "/srv/app.py", .line = 5};
+	static const struct sym_location script = {
+		.module = SYM_SCRIPT, .frame_cnt = 1, .frames = &frame};
+	static const struct sym_location *locations[] = {&script};
+	static const uint64_t frames[] = {1};
+	const struct site site = {.frames = frames, .frame_cnt = 1};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {
+		.site = &site, .history = &history, .locations = locations};
+	struct python_growth growth = growing_list;
+	const struct snapshot snap = {.python = &growth};
+	const struct report report = {.snapshot = &snap};
+	const struct text_part part = {NULL, &report, "", false, LOOK_BCC, NULL, false};
+
+	for (size_t i = 0; i < LENGTH(expected); i++) {
+		const struct suspect suspect = {.site = &shown,
+						.path_cnt = 1,
+						.bytes_per_s = 700,
+						.seen = 9,
+						.since_ns = 60000000000,
+						.may_be_reused = i};
+		cleanup_free char *line = verdict_suspect_line(&part, &suspect, 0);
+
+		assert_string_equal(strstr(line, "parse"), expected[i]);
+	}
+}
+
 /* There is no all-clear while all processes are stopped. */
 static void stopped_processes(void **state)
 {
@@ -1140,6 +1178,7 @@ int main(void)
 		cmocka_unit_test(mappings),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
+		cmocka_unit_test(reused_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
