@@ -27,6 +27,7 @@ struct memleak_interpreter {
 	__u8 border_is_empty; /* 1 if the outermost frame executes no code: it is not stored */
 	__u8 hashes_names;    /* 1 if a code object's cookie includes the hash of its name */
 	__u8 counts_frees;    /* 1 if a probe counts all code objects that the process frees */
+	__u8 misses_frees;    /* 1 once a code object was freed without being counted */
 };
 
 /*

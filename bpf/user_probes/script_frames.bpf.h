@@ -29,9 +29,6 @@ struct {
 /* Number of code objects that processes with struct memleak_interpreter.counts_frees have freed. */
 __u64 freed_code_cnt;
 
-/* True once a code object was freed without being counted. */
-bool misses_freed_code;
-
 /*
  * Hashes of script frames with their cookies, by the same frames without cookies. Valid until a
  * code object is freed: then another may get its address. Written by all CPUs without locks: the
@@ -319,7 +316,8 @@ static __always_inline __u32 walk__script_place(const struct walk *walk)
  */
 static __always_inline bool walk__counts_frees(const struct walk *walk)
 {
-	return walk->layout.counts_frees && walk->space == walk->image && !misses_freed_code;
+	return walk->layout.counts_frees && !walk->layout.misses_frees &&
+	       walk->space == walk->image;
 }
 
 /* Sets walk->script_hash to the hash in the cache. False if these script frames are not in it. */
@@ -335,7 +333,21 @@ static __always_inline bool walk__recall_scripts(struct walk *walk)
 	return true;
 }
 
-/* Adds the script frames to the cache. The cache is not used again if it has another hash. */
+/* Ends the use of the cache for the image of a walk. */
+static __always_inline void walk__distrust_cache(const struct walk *walk)
+{
+	__u32 image = walk->space;
+	struct memleak_interpreter *interpreter = bpf_map_lookup_elem(&interpreters, &image);
+
+	if (interpreter)
+		interpreter->misses_frees = 1;
+	count(MEMLEAK_STAT_DISAGREED, 1);
+}
+
+/*
+ * Adds the script frames to the cache. If it has another hash for them, it is not used for this
+ * image again.
+ */
 static __always_inline void walk__remember_scripts(struct walk *walk)
 {
 	__u32 at = walk__script_place(walk);
@@ -343,10 +355,8 @@ static __always_inline void walk__remember_scripts(struct walk *walk)
 
 	if (!walk__counts_frees(walk))
 		return;
-	if ((script_cache[at].key ^ hash) == walk->script_key && hash != walk->script_hash) {
-		misses_freed_code = true;
-		count(MEMLEAK_STAT_DISAGREED, 1);
-	}
+	if ((script_cache[at].key ^ hash) == walk->script_key && hash != walk->script_hash)
+		walk__distrust_cache(walk);
 	script_cache[at].hash = walk->script_hash;
 	script_cache[at].key = walk->script_key ^ walk->script_hash;
 }

@@ -179,7 +179,7 @@ bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struc
 	const char *obstacle = scripts_obstacle(maps);
 	cleanup_close int fd = is_known ? -1 : process_open_mapping(pid, mapping);
 	const char *wanted = test_knob(TEST_KNOB_SCRIPTS);
-	struct memleak_interpreter interpreter;
+	struct memleak_interpreter interpreter, earlier;
 	const struct script_image *known;
 
 	if (wanted && !strcmp(wanted, "no"))
@@ -194,6 +194,8 @@ bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struc
 	interpreter = python_interpreter(known->file->layout, mapping->start - mapping->offset +
 								      known->file->found.runtime);
 	interpreter.counts_frees = known->counts_frees;
+	if (!bpf_map_lookup_elem(scripts->interpreters_fd, &image, &earlier))
+		interpreter.misses_frees = earlier.misses_frees;
 	return !bpf_map_update_elem(scripts->interpreters_fd, &image, &interpreter, BPF_ANY);
 }
 

@@ -452,6 +452,39 @@ def test_reused(t, version):
                                       for number in range(1, 5)})
 
 
+# Changes a code object in place, as if it had been freed and another had its address.
+CHANGED = """
+import ctypes, os, sys
+kept = []
+def keep(make):
+    kept.append(make(1000))
+print("ready", flush=True)
+sys.stdin.read(1)
+line = ctypes.c_int.from_address(id(keep.__code__) + 72)  # co_firstlineno
+for make in (bytes, bytearray):
+    keep(make)
+    line.value += 1
+print("done", flush=True)
+sys.stdin.read(1)
+os._exit(0)
+"""
+
+
+def test_changed(t):
+    """A code object that was freed unseen ends the use of the cache only for its own process."""
+    programs = [start(t, CHANGED) for _ in range(2)]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-v", "--stats", "-z", "1000", "-o", "0", "-p", pids,
+                        "3600").ready()
+    for program in programs:
+        program.send()
+        program.wait_for("done", lambda program=program: b"done" in program.out.data)
+    report = memleak.stop()
+    if "the function that frees code objects" not in memleak.notes:
+        raise Skip("no probe can be bound to one process here")
+    wanted("wrong stacks", report["stats"]["user"]["stacks"]["wrong"], 2)
+
+
 @nightly
 @timeout(300)
 def test_newest_reused(t):
