@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 17
+#define RECORDING_VERSION 18
 /* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -34,6 +34,7 @@
 #define RECORDING_WITH_POOLS 17     /* RSS_PYTHON */
 #define RECORDING_WITH_SWAPPED 17   /* `swapped` of struct rss */
 #define RECORDING_WITH_SOCKETS 17   /* FOOTPRINT_SOCKETS */
+#define RECORDING_WITH_TIMERS 18    /* FOOTPRINT_TIMERS */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

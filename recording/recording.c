@@ -223,7 +223,9 @@ static size_t footprint_parts(uint32_t version)
 		return FOOTPRINT_TOO_YOUNG;
 	if (version < RECORDING_WITH_MAPPINGS)
 		return FOOTPRINT_MAPPINGS;
-	return version < RECORDING_WITH_SOCKETS ? FOOTPRINT_SOCKETS : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_SOCKETS)
+		return FOOTPRINT_SOCKETS;
+	return version < RECORDING_WITH_TIMERS ? FOOTPRINT_TIMERS : FOOTPRINT_CNT;
 }
 
 static void take_name(const struct recording *recording, struct byte_reader *from, char *ret)

@@ -16,7 +16,7 @@
 #define LEAST_GROWTH 0.9
 /*
  * Minimum growth of a part: both LEAST_BYTES and LEAST_FRACTION of its size; for descriptors,
- * threads and child processes, LEAST_PIECES.
+ * threads, child processes and timers, LEAST_PIECES.
  */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
@@ -72,6 +72,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_ORPHANS] = "orphans",
 	[FOOTPRINT_PAGE_TABLES] = "page_tables",
 	[FOOTPRINT_SOCKETS] = "sockets",
+	[FOOTPRINT_TIMERS] = "timers",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -164,7 +165,7 @@ bool footprint_part_is_bytes(enum footprint_part part)
 {
 	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS &&
 	       part != FOOTPRINT_CHILDREN && part != FOOTPRINT_ZOMBIES &&
-	       part != FOOTPRINT_MAPPINGS && part != FOOTPRINT_ORPHANS;
+	       part != FOOTPRINT_MAPPINGS && part != FOOTPRINT_ORPHANS && part != FOOTPRINT_TIMERS;
 }
 
 /* True if the growth of a part, from its history's beginning to `now`, is large enough. */
@@ -320,6 +321,7 @@ static double explained(const struct snapshot *snap, const struct process_tally 
 	case FOOTPRINT_CHILDREN:
 	case FOOTPRINT_ZOMBIES:
 	case FOOTPRINT_SOCKETS:
+	case FOOTPRINT_TIMERS:
 		return 0;
 	case FOOTPRINT_ORPHANS:
 		/* They may be those of another instance of the program. */

@@ -15,7 +15,7 @@
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
-	double per_s;        /* growth in bytes, or in descriptors, threads or processes */
+	double per_s;        /* growth in bytes, or in pieces, such as descriptors */
 	double traced_per_s; /* growth of traced blocks in the same time, in bytes */
 	uint64_t since_ns;   /* time for which the part has been growing */
 };
@@ -60,8 +60,7 @@ void untraced_growths_deinit(struct untraced_growths *growths);
 double untraced_bytes_per_s(const struct untraced_growths *growths);
 
 /*
- * True if a part is a number of bytes; the other parts are numbers of descriptors, threads or
- * processes.
+ * True if a part is a number of bytes; the other parts are numbers of pieces, such as descriptors.
  */
 bool footprint_part_is_bytes(enum footprint_part part);
 

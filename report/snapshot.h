@@ -194,6 +194,7 @@ enum footprint_part {
 	FOOTPRINT_ORPHANS,     /* untraced processes of the program (see loader/target/orphans.h) */
 	FOOTPRINT_PAGE_TABLES, /* bytes */
 	FOOTPRINT_SOCKETS,     /* bytes that wait in sockets (see loader/target/socket_queues.h) */
+	FOOTPRINT_TIMERS,      /* POSIX timers */
 	FOOTPRINT_CNT,
 };
 

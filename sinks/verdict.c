@@ -155,6 +155,7 @@ static const struct {
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
 	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL,
 			       "ss -tuxp shows the sockets"},
+	[FOOTPRINT_TIMERS] = {"the number of POSIX timers", NULL, NULL},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
 	[FOOTPRINT_TMPFS] = {"the tmpfs memory of the user", "-K --movable",
@@ -253,6 +254,9 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);
 	else if (advice && options)
 		fprintf(part->out, ": %s %s", options, advice);
+	else if (growth->part == FOOTPRINT_TIMERS)
+		fprintf(part->out, ": strace -k -e timer_create -p %d shows the calls",
+			growth->process->pid);
 	else if (advice && !untraced_words[growth->part].options)
 		fprintf(part->out, ": %s", advice);
 	fputc('\n', part->out);

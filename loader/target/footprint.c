@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the footprint of a process from /proc/PID/status, and counts its open descriptors. */
+/* Reads the footprint of a process from /proc/PID/status, and counts descriptors and timers. */
 #include "loader/target/footprint.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/prefix.h"
 #include "base/proc.h"
 #include "loader/target/open_fds.h"
 
 /* Maximum threads of a process whose children are counted. */
 #define THREADS_MAX 1024
+/* Maximum timers that are counted: the time for reading their list grows with its square. */
+#define TIMERS_MAX 16384
 /* Maximum children of a thread whose state is read. Further children count as living. */
 #define STATES_MAX 4096
 
@@ -96,6 +100,27 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/*
+ * /proc/PID/timers has a line "ID: NUMBER", and further lines, for each timer. Only kernels with
+ * CONFIG_CHECKPOINT_RESTORE have the file.
+ */
+void footprint_read_timers(pid_t pid, struct footprint *ret)
+{
+	int fd = proc_open(pid, "timers", O_RDONLY);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	uint64_t *cnt = &ret->parts[FOOTPRINT_TIMERS];
+	char line[128];
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (*cnt < TIMERS_MAX && fgets(line, sizeof(line), file))
+		*cnt += behind_prefix(line, "ID: ") != NULL;
+	fclose(file);
 }
 
 /*

@@ -236,7 +236,7 @@ def test_freed(t):
 @slow
 @timeout(120)
 @each("shared", "files", "descriptors", "threads", "children", "zombies", "anonymous", "used",
-      "unmapped", "unread", "mappings", "nothing", "children.-f", "zombies.-f")
+      "unmapped", "unread", "timers", "mappings", "nothing", "children.-f", "zombies.-f")
 def test_untraced(t, way):
     """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
     what, *options = way.split(".")
@@ -258,7 +258,7 @@ def test_untraced(t, way):
 
 @slow
 @timeout(120)
-@each("shared", "descriptors", "copied", "orphan")
+@each("shared", "descriptors", "timers", "copied", "orphan")
 def test_all_clear(t, what):
     """"Nothing seems to leak" is printed only if the kernel's figures of the process agree."""
     program = t.program("untraced", what)
@@ -270,6 +270,7 @@ def test_all_clear(t, what):
     lines = {
         "shared": r"^▲ shared memory grows [\d.]+ MiB/s for \d+ s and is not traced: -K",
         "descriptors": r"^▲ the number of open descriptors grows [\d.]+/s for \d+ s: --fds shows",
+        "timers": r"^▲ the number of POSIX timers grows [\d.]+/s for \d+ s: strace -k -e timer_create -p \d+ shows",
         "copied": r"^\? not known yet whether memory leaks: the largest heap block younger than --older "
                   r"grows [\d.]+ [KM]iB/s for \d+ s: -o 0 shows it$",
     }

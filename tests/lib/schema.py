@@ -41,7 +41,7 @@ TRACING_COST = {
     "least_cpu_share": (int, float),
 }
 PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads", "children",
-         "zombies", "unmapped", "virtual", "mappings", "page_tables", "sockets")
+         "zombies", "unmapped", "virtual", "mappings", "page_tables", "sockets", "timers")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
 TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")

@@ -17,6 +17,7 @@
  *	used         touched pages of shared memory that is mapped at the start; this is no growth
  *	unmapped     data in a memfd that is not mapped
  *	unread       data in sockets that this process does not read
+ *	timers       a POSIX timer
  *	copied       bytes of a heap block, which is replaced by a larger copy
  *	nothing      nothing
  */
@@ -185,6 +186,14 @@ static void write_memfd(void)
 	must(write(fd, room, PIECE) == PIECE, "write to a memfd");
 }
 
+static void make_timer(void)
+{
+	struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+	timer_t timer;
+
+	must(timer_create(CLOCK_MONOTONIC, &silent, &timer) == 0, "timer_create");
+}
+
 static int senders[CONNECTIONS];
 
 /* Connects sockets of this process with one another. */
@@ -250,6 +259,7 @@ static const struct kind {
 	{"used", use_room, 0},
 	{"unmapped", write_memfd, PIECE},
 	{"unread", send_unread, UNREAD},
+	{"timers", make_timer, 1},
 	{"copied", copy_larger, COPIED},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},

@@ -216,6 +216,9 @@ static void pieces(void **state)
 	story.each.parts[FOOTPRINT_THREADS] = 0;
 	story.each.parts[FOOTPRINT_CHILDREN] = 1;
 	assert_grows(&story, FOOTPRINT_CHILDREN, 1);
+	story.each.parts[FOOTPRINT_CHILDREN] = 0;
+	story.each.parts[FOOTPRINT_TIMERS] = 1;
+	assert_grows(&story, FOOTPRINT_TIMERS, 1);
 }
 
 /* With --fds, blocks are descriptors, and only descriptors are judged. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which processes count as stopped, and which shared memory counts as memory of a process. */
+/* Tests which processes count as stopped, and which shared memory and timers are counted. */
 #include "loader/target/footprint.h"
 
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -190,6 +191,22 @@ static int write_to_tmpfs(void)
 	return !is_counted || !is_left_out;
 }
 
+static void posix_timers(void **state)
+{
+	struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+	struct footprint footprint = {0};
+	timer_t timers[3];
+
+	if (access("/proc/self/timers", R_OK))
+		skip();
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(timer_create(CLOCK_REALTIME, &silent, &timers[i]), 0);
+	footprint_read_timers(getpid(), &footprint);
+	assert_int_equal(footprint.parts[FOOTPRINT_TIMERS], 3);
+	for (size_t i = 0; i < 3; i++)
+		timer_delete(timers[i]);
+}
+
 /* Requires that a function returns 0 in a child process. Skips the test if it returns 77. */
 static void run_in_child(int (*function)(void))
 {
@@ -225,6 +242,7 @@ int main(void)
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
 		cmocka_unit_test(file_behind_many),
 		cmocka_unit_test(file_on_tmpfs),
+		cmocka_unit_test(posix_timers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
