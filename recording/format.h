@@ -83,6 +83,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_ENDED_HERE 8U
 #define RECORDING_TALLY_STOPPED 16U
 #define RECORDING_TALLY_TRACED_CHILDREN 32U
+#define RECORDING_TALLY_OTHER_NETWORK 64U
 
 /* Number of 64-bit words for each part of a snapshot's fields of fixed size. */
 #define HEAD_WORDS 11

@@ -168,14 +168,15 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 	bytes_put_number(&section->bytes, tally->earlier.cnt);
 	bytes_put_number(&section->bytes, tally->earlier.sized);
 	bytes_put_number(&section->bytes, tally->earlier.bytes);
-	bytes_put_number(&section->bytes,
-			 tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
-				 tally->ended * RECORDING_TALLY_ENDED |
-				 tally->ended_here * RECORDING_TALLY_ENDED_HERE |
-				 tally->footprint.is_stopped * RECORDING_TALLY_STOPPED |
-				 tally->footprint.has_traced_children *
-					 RECORDING_TALLY_TRACED_CHILDREN |
-				 has_rss * RECORDING_TALLY_RSS);
+	bytes_put_number(
+		&section->bytes,
+		tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
+			tally->ended * RECORDING_TALLY_ENDED |
+			tally->ended_here * RECORDING_TALLY_ENDED_HERE |
+			tally->footprint.is_stopped * RECORDING_TALLY_STOPPED |
+			tally->footprint.has_traced_children * RECORDING_TALLY_TRACED_CHILDREN |
+			tally->footprint.has_other_network * RECORDING_TALLY_OTHER_NETWORK |
+			has_rss * RECORDING_TALLY_RSS);
 	if (!err && tally->footprint.is_known)
 		err = put_footprint(recorder, &tally->footprint);
 	if (has_rss)

@@ -258,6 +258,7 @@ static void take_footprint(const struct recording *recording, struct byte_reader
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	tally->footprint.is_stopped = flags & RECORDING_TALLY_STOPPED;
 	tally->footprint.has_traced_children = flags & RECORDING_TALLY_TRACED_CHILDREN;
+	tally->footprint.has_other_network = flags & RECORDING_TALLY_OTHER_NETWORK;
 	if (tally->footprint.is_known)
 		take_parts(recording, from, &tally->footprint);
 	if (flags & RECORDING_TALLY_RSS)

@@ -209,6 +209,7 @@ struct footprint {
 	 */
 	bool is_stopped;
 	bool has_traced_children; /* true if FOOTPRINT_CHILDREN includes traced children (-f) */
+	bool has_other_network;   /* true if its network namespace is not memleak's */
 	uint64_t parts[FOOTPRINT_CNT];
 	uint64_t mappings_max; /* limit of FOOTPRINT_MAPPINGS; 0 if not known */
 	uint64_t virtual_max;  /* limit of FOOTPRINT_VIRTUAL; 0 if there is none or not known */

@@ -153,8 +153,7 @@ static const struct {
 	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)", "-K --movable",
 				"shows who allocates it"},
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
-	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL,
-			       "ss -tuxp shows the sockets"},
+	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL, NULL},
 	[FOOTPRINT_TIMERS] = {"the number of POSIX timers", NULL, NULL},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
@@ -238,6 +237,36 @@ static enum rss_part last_cause(const struct report *report, const struct untrac
 	return (double)bytes < gained / 2 ? RSS_FILES : RSS_STACKS;
 }
 
+static const struct footprint *footprint_of(const struct report *report,
+					    const struct process *process)
+{
+	static const struct footprint none;
+	const struct snapshot *snap = report->snapshot;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (snap->tallies[i].process == process)
+			return &snap->tallies[i].footprint;
+	return &none;
+}
+
+/*
+ * Writes the command that shows more of a part of the footprint, if there is one. ss shows only the
+ * sockets of its own network namespace.
+ */
+static void write_command(const struct text_part *part, const struct untraced_growth *growth)
+{
+	pid_t pid = growth->process->pid;
+
+	if (growth->part == FOOTPRINT_TIMERS)
+		fprintf(part->out, ": strace -k -e timer_create -p %d shows the calls", pid);
+	if (growth->part != FOOTPRINT_SOCKETS)
+		return;
+	fputs(": ", part->out);
+	if (footprint_of(part->report, growth->process)->has_other_network)
+		fprintf(part->out, "nsenter -t %d -n ", pid);
+	fputs("ss -tuxp shows the sockets", part->out);
+}
+
 /*
  * Ends a line about untraced growth with a cause, if one is known: the part of resident memory that
  * grew most, or else the option that shows more, or advice.
@@ -254,24 +283,11 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);
 	else if (advice && options)
 		fprintf(part->out, ": %s %s", options, advice);
-	else if (growth->part == FOOTPRINT_TIMERS)
-		fprintf(part->out, ": strace -k -e timer_create -p %d shows the calls",
-			growth->process->pid);
 	else if (advice && !untraced_words[growth->part].options)
 		fprintf(part->out, ": %s", advice);
+	else
+		write_command(part, growth);
 	fputc('\n', part->out);
-}
-
-static const struct footprint *footprint_of(const struct report *report,
-					    const struct process *process)
-{
-	static const struct footprint none;
-	const struct snapshot *snap = report->snapshot;
-
-	for (size_t i = 0; i < snap->tally_cnt; i++)
-		if (snap->tallies[i].process == process)
-			return &snap->tallies[i].footprint;
-	return &none;
 }
 
 /* Writes `now` and `most` as amounts, or as numbers, and how soon growth reaches `most`. */

@@ -389,8 +389,7 @@ static struct footprint footprint_of(struct agent_source *source, struct agent_p
 			shared_files_bytes(process->info.pid, process->view.fd);
 		ret.parts[FOOTPRINT_TMPFS] =
 			tmpfs_files_of(&source->machine.tmpfs, process->info.pid);
-		ret.parts[FOOTPRINT_SOCKETS] =
-			socket_queues_of(&source->machine.sockets, process->info.pid);
+		socket_queues_read(&source->machine.sockets, process->info.pid, &ret);
 		if (source->processes.cnt <= MAPPING_COUNTS_MAX)
 			mapping_counts_read(&process->mapping_counts, process->info.pid, &ret);
 		account = account_view_resident(&process->view);

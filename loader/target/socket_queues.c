@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 #include "loader/target/open_fds.h"
@@ -88,7 +89,7 @@ static uint64_t socket_of(pid_t pid, int dir, const char *descriptor)
 	return inode;
 }
 
-uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid)
+static uint64_t bytes_of(const struct socket_queues *queues, pid_t pid)
 {
 	const struct dirent *entry;
 	struct hash_map seen = {0};
@@ -96,7 +97,6 @@ uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid)
 	char path[32];
 	DIR *dir;
 
-	read_namespace(queues, pid);
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = queues->bytes.cnt ? opendir(path) : NULL;
 	for (int i = 0; dir && i < OPEN_FDS_MAX && (entry = readdir(dir)); i++) {
@@ -110,4 +110,13 @@ uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid)
 		closedir(dir);
 	hash_map_deinit(&seen);
 	return sum;
+}
+
+void socket_queues_read(struct socket_queues *queues, pid_t pid, struct footprint *ret)
+{
+	uint64_t namespace = proc_namespace(pid, "net");
+
+	read_namespace(queues, pid);
+	ret->parts[FOOTPRINT_SOCKETS] = bytes_of(queues, pid);
+	ret->has_other_network = namespace && namespace != proc_namespace(getpid(), "net");
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/hash_map.h"
+#include "report/snapshot.h"
 
 /*
  * The queues of all sockets of the network namespaces that were read. A zeroed struct is valid and
@@ -24,11 +25,11 @@ struct socket_queues {
 void socket_queues_deinit(struct socket_queues *queues);
 
 /*
- * Returns the bytes that wait in the sockets of a process: received and not read, or sent and not
- * acknowledged. Reads the queues of the process's namespace, unless `queues` has them; of UNIX
- * sockets, only data that was not read, and only in memleak's own namespace. Skips
- * descriptors of the process after the first OPEN_FDS_MAX.
+ * Sets FOOTPRINT_SOCKETS to the bytes that wait in the sockets of a process: received and not read,
+ * or sent and not acknowledged. Reads the queues of the process's namespace, unless `queues` has
+ * them; of UNIX sockets, only data that was not read, and only in memleak's own namespace. Skips
+ * descriptors of the process after the first OPEN_FDS_MAX. Also sets has_other_network.
  */
-uint64_t socket_queues_of(struct socket_queues *queues, pid_t pid);
+void socket_queues_read(struct socket_queues *queues, pid_t pid, struct footprint *ret);
 
 #endif

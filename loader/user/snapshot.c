@@ -123,7 +123,7 @@ static void read_details(struct process_set *set, struct user_process *process,
 	orphans_read(&set->machine.programs, pid, is_traced, set, ret);
 	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
 	ret->parts[FOOTPRINT_TMPFS] = tmpfs_files_of(&set->machine.tmpfs, pid);
-	ret->parts[FOOTPRINT_SOCKETS] = socket_queues_of(&set->machine.sockets, pid);
+	socket_queues_read(&set->machine.sockets, pid, ret);
 	if (set->table.cnt <= MAPPING_COUNTS_MAX)
 		mapping_counts_read(&process->mapping_counts, pid, ret);
 }

@@ -256,6 +256,7 @@ static void same_tally(const struct process_tally *a, const struct process_tally
 	assert_int_equal(a->footprint.is_known, b->footprint.is_known);
 	assert_int_equal(a->footprint.is_stopped, b->footprint.is_stopped);
 	assert_int_equal(a->footprint.has_traced_children, b->footprint.has_traced_children);
+	assert_int_equal(a->footprint.has_other_network, b->footprint.has_other_network);
 	if (a->footprint.is_known)
 		same_footprint(&a->footprint, &b->footprint);
 	if (rss_total(&a->rss))

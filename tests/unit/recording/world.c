@@ -271,6 +271,7 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 				       .footprint = {.is_known = number % 2,
 						     .is_stopped = number % 3 == 1,
 						     .has_traced_children = number % 7 < 3,
+						     .has_other_network = number % 5 < 3,
 						     .parts = {number, number / 2, number / 3,
 							       number / 4, number / 5, ~number},
 						     .mappings_max = number / 7,

@@ -565,8 +565,11 @@ static void line_about_processes(void **state)
 	}
 }
 
-/* The line on mappings or address space says what grows, and when the limit will be reached. */
-static void mappings(void **state)
+/*
+ * The line on a part of the footprint names what shows more. For mappings and address space, it
+ * also says what grows, and when the limit will be reached.
+ */
+static void growing_parts(void **state)
 {
 	static const struct process process = {.pid = 7};
 	static const struct {
@@ -592,6 +595,17 @@ static void mappings(void **state)
 		{{.parts[FOOTPRINT_VIRTUAL] = 3ULL << 30, .virtual_max = 4ULL << 30},
 		 {&process, FOOTPRINT_VIRTUAL, .per_s = 32 << 10, .since_ns = 12000000000},
 		 ", in 9 h; strace"},
+		{{0},
+		 {&process, FOOTPRINT_SOCKETS, .per_s = 1024, .since_ns = 12000000000},
+		 "the data that waits in sockets grows 1.0 KiB/s for 12 s and is not traced: "
+		 "ss -tuxp shows the sockets\n"},
+		{{.has_other_network = true},
+		 {&process, FOOTPRINT_SOCKETS, .per_s = 1024, .since_ns = 12000000000},
+		 ": nsenter -t 7 -n ss -tuxp shows the sockets\n"},
+		{{0},
+		 {&process, FOOTPRINT_TIMERS, .per_s = 3, .since_ns = 12000000000},
+		 "the number of POSIX timers grows 3.0/s for 12 s: strace -k -e timer_create -p 7 "
+		 "shows the calls\n"},
 	};
 
 	for (size_t i = 0; i < LENGTH(scenes); i++) {
@@ -1175,7 +1189,7 @@ int main(void)
 		cmocka_unit_test(orphans),
 		cmocka_unit_test(line_about_processes),
 		cmocka_unit_test(cause_of_growth),
-		cmocka_unit_test(mappings),
+		cmocka_unit_test(growing_parts),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
 		cmocka_unit_test(reused_blocks),

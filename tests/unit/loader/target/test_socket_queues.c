@@ -3,11 +3,15 @@
 #include "loader/target/socket_queues.h"
 
 #include <netinet/in.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -28,10 +32,19 @@ static int open_socket(int type, struct sockaddr_in *ret)
 	return fd;
 }
 
+static uint64_t bytes_of(struct socket_queues *queues, pid_t pid)
+{
+	struct footprint footprint = {0};
+
+	socket_queues_read(queues, pid, &footprint);
+	assert_false(footprint.has_other_network);
+	return footprint.parts[FOOTPRINT_SOCKETS];
+}
+
 static uint64_t now(void)
 {
 	struct socket_queues queues = {0};
-	uint64_t ret = socket_queues_of(&queues, getpid());
+	uint64_t ret = bytes_of(&queues, getpid());
 
 	socket_queues_deinit(&queues);
 	return ret;
@@ -64,11 +77,11 @@ static void unread_stream(void **state)
 	other = dup(receiver);
 	assert_int_equal(write(sender, bytes, BYTES), BYTES);
 	wait_until(BYTES);
-	assert_int_equal(socket_queues_of(&queues, getpid()), BYTES);
+	assert_int_equal(bytes_of(&queues, getpid()), BYTES);
 	assert_int_equal(read(receiver, bytes, BYTES), BYTES);
 	/* The queues are those of one moment. */
-	assert_int_equal(socket_queues_of(&queues, getpid()), BYTES);
-	assert_int_equal(socket_queues_of(&queues, getppid()), 0);
+	assert_int_equal(bytes_of(&queues, getpid()), BYTES);
+	assert_int_equal(bytes_of(&queues, getppid()), 0);
 	wait_until(0);
 	socket_queues_deinit(&queues);
 	close(other);
@@ -90,6 +103,37 @@ static void unread_datagrams(void **state)
 	assert_int_equal(read(receiver, bytes, BYTES), BYTES);
 	wait_until(0);
 	close(receiver);
+}
+
+static void other_network(void **state)
+{
+	struct socket_queues queues = {0};
+	struct footprint footprint = {0};
+	int ends[2], isolated;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		byte = !unshare(CLONE_NEWNET) || !unshare(CLONE_NEWUSER | CLONE_NEWNET);
+		if (write(ends[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	isolated = byte;
+	socket_queues_read(&queues, pid, &footprint);
+	socket_queues_deinit(&queues);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+	if (!isolated)
+		skip();
+	assert_true(footprint.has_other_network);
+	assert_int_equal(footprint.parts[FOOTPRINT_SOCKETS], 0);
 }
 
 static void ignore(void *arg, uint64_t inode, uint64_t bytes)
@@ -125,6 +169,7 @@ int main(void)
 		cmocka_unit_test(unread_stream),
 		cmocka_unit_test(unread_datagrams),
 		cmocka_unit_test(unread_unix),
+		cmocka_unit_test(other_network),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
