@@ -30,11 +30,18 @@ double tracing_cost_share(const struct tracing_cost *cost)
 	return share < MOST ? share : MOST;
 }
 
-double tracing_cost_least_share(const struct tracing_cost *cost)
+double tracing_cost_saving(const struct tracing_cost *cost, double sampled)
 {
 	double share = tracing_cost_share(cost);
 	double traps = (double)cost->trap_ns / (double)cost->cpu_ns;
 
-	traps = traps < share ? traps : share;
-	return traps / (1 - share + traps);
+	return traps < share ? (1 - sampled) * (share - traps) : 0;
+}
+
+double tracing_cost_least_share(const struct tracing_cost *cost, double sampled)
+{
+	double share = tracing_cost_share(cost);
+	double saving = tracing_cost_saving(cost, sampled);
+
+	return (share - saving) / (1 - saving);
 }

@@ -33,9 +33,15 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 double tracing_cost_share(const struct tracing_cost *cost);
 
 /*
- * Returns the lowest fraction of the processes' CPU time, from 0 to 1, to which sampling could
- * reduce the cost of the probes.
+ * Returns the fraction of the processes' CPU time, from 0 to 1, that sampling would save at most.
+ * sampled: fraction of the calls that would be sampled.
  */
-double tracing_cost_least_share(const struct tracing_cost *cost);
+double tracing_cost_saving(const struct tracing_cost *cost, double sampled);
+
+/*
+ * Returns the lowest fraction of the processes' CPU time, from 0 to 1, to which sampling could
+ * reduce the cost of the probes. sampled: as for tracing_cost_saving().
+ */
+double tracing_cost_least_share(const struct tracing_cost *cost, double sampled);
 
 #endif

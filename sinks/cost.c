@@ -2,11 +2,19 @@
 /* Writes how much CPU time tracing takes from the traced processes. */
 #include "sinks/cost.h"
 
+#include <math.h>
+
 /*
  * Cost of tracing, as a share of the traced processes' CPU time, above which the report suggests
  * ways to lower it
  */
 #define MUCH 0.2
+
+/* Minimum share of the processes' CPU time that sampling must save to be suggested */
+#define LEAST_SAVING 0.1
+
+/* The suggested value of --sample-bytes: 512k */
+#define SAMPLE_BYTES (512 << 10)
 
 static unsigned int percent(double share)
 {
@@ -14,18 +22,42 @@ static unsigned int percent(double share)
 }
 
 /*
- * Suggests ways to lower the cost of tracing. Sampling avoids most of the cost, but not the trap at
- * the entry of each call: the percentage written for --sample-bytes is the cost of these traps.
+ * Returns the fraction of the calls that --sample-bytes would sample at least: those that allocated
+ * outstanding blocks, if all blocks of a site have the same size. The sizes of freed blocks are not
+ * known.
+ */
+static double sampled_of(const struct snapshot *snap)
+{
+	double sampled = 0, cnt = 0;
+
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+
+		if (site->space != SPACE_USER || !site->count)
+			continue;
+		sampled -= (double)site->count *
+			   expm1(-(double)site->bytes / (double)site->count / SAMPLE_BYTES);
+		cnt += (double)site->count;
+	}
+	return cnt > 0 ? sampled / fmax(cnt, (double)snap->calls) : 0;
+}
+
+/*
+ * Suggests ways to lower the cost of tracing. Sampling avoids neither the trap at the entry of each
+ * call nor the cost of calls that are sampled: the percentage written for --sample-bytes is the
+ * cost of these. It is not suggested if it saves little.
  */
 static void write_ways_out(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;
+	double sampled = sampled_of(snap);
 
 	text_begin_line(part);
 	fputs("to lower this: ", part->out);
-	if (snap->sampling.mode == SAMPLING_NONE)
+	if (snap->sampling.mode == SAMPLING_NONE &&
+	    tracing_cost_saving(&snap->cost, sampled) >= LEAST_SAVING)
 		fprintf(part->out, "--sample-bytes 512k (%u %% at best); ",
-			percent(tracing_cost_least_share(&snap->cost)));
+			percent(tracing_cost_least_share(&snap->cost, sampled)));
 	fputs("trace for a limited time (-d SECONDS); or restart the program with memleak --agent "
 	      "-- COMMAND, which uses no traps\n",
 	      part->out);
@@ -59,6 +91,6 @@ void cost_write_json(struct json_writer *json, const struct tracing_cost *cost)
 	json_real(json, "cpu_share", tracing_cost_share(cost));
 	json_bool(json, "at_least", cost->is_least);
 	json_real(json, "calls_per_s", tracing_cost_calls_per_s(cost));
-	json_real(json, "least_cpu_share", tracing_cost_least_share(cost));
+	json_real(json, "least_cpu_share", tracing_cost_least_share(cost, 0));
 	json_end_object(json);
 }

@@ -32,9 +32,9 @@ static void sampling_leaves_traps(void **state)
 {
 	struct tracing_cost cost = usual;
 
-	assert_float_equal(tracing_cost_least_share(&cost), 0.5, 1e-9);
+	assert_float_equal(tracing_cost_least_share(&cost, 0), 0.5, 1e-9);
 	cost.trap_ns = 2 * cost.ns;
-	assert_float_equal(tracing_cost_least_share(&cost), 0.75, 1e-9);
+	assert_float_equal(tracing_cost_least_share(&cost, 0), 0.75, 1e-9);
 }
 
 static void too_little_says_nothing(void **state)
@@ -58,9 +58,9 @@ static void nothing_takes_all(void **state)
 	cost.ns = 2 * cost.cpu_ns;
 	cost.trap_ns = cost.cpu_ns / 100;
 	assert_float_equal(tracing_cost_share(&cost), 0.99, 1e-9);
-	assert_float_equal(tracing_cost_least_share(&cost), 0.5, 1e-9);
+	assert_float_equal(tracing_cost_least_share(&cost, 0), 0.5, 1e-9);
 	cost.trap_ns = UINT64_MAX;
-	assert_float_equal(tracing_cost_least_share(&cost), 0.99, 1e-9);
+	assert_float_equal(tracing_cost_least_share(&cost, 0), 0.99, 1e-9);
 }
 
 int main(void)
