@@ -34,7 +34,7 @@
 #define RECORDING_WITH_POOLS 17     /* RSS_PYTHON */
 #define RECORDING_WITH_SWAPPED 17   /* `swapped` of struct rss */
 #define RECORDING_WITH_SOCKETS 17   /* FOOTPRINT_SOCKETS */
-#define RECORDING_WITH_TIMERS 18    /* FOOTPRINT_TIMERS */
+#define RECORDING_WITH_TIMERS 18    /* FOOTPRINT_TIMERS, FOOTPRINT_QUEUES */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

@@ -16,7 +16,7 @@
 #define LEAST_GROWTH 0.9
 /*
  * Minimum growth of a part: both LEAST_BYTES and LEAST_FRACTION of its size; for descriptors,
- * threads, child processes and timers, LEAST_PIECES.
+ * threads, child processes, timers and queues, LEAST_PIECES.
  */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
@@ -73,6 +73,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_PAGE_TABLES] = "page_tables",
 	[FOOTPRINT_SOCKETS] = "sockets",
 	[FOOTPRINT_TIMERS] = "timers",
+	[FOOTPRINT_QUEUES] = "queues",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -165,7 +166,8 @@ bool footprint_part_is_bytes(enum footprint_part part)
 {
 	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS &&
 	       part != FOOTPRINT_CHILDREN && part != FOOTPRINT_ZOMBIES &&
-	       part != FOOTPRINT_MAPPINGS && part != FOOTPRINT_ORPHANS && part != FOOTPRINT_TIMERS;
+	       part != FOOTPRINT_MAPPINGS && part != FOOTPRINT_ORPHANS &&
+	       part != FOOTPRINT_TIMERS && part != FOOTPRINT_QUEUES;
 }
 
 /* True if the growth of a part, from its history's beginning to `now`, is large enough. */
@@ -322,6 +324,7 @@ static double explained(const struct snapshot *snap, const struct process_tally 
 	case FOOTPRINT_ZOMBIES:
 	case FOOTPRINT_SOCKETS:
 	case FOOTPRINT_TIMERS:
+	case FOOTPRINT_QUEUES:
 		return 0;
 	case FOOTPRINT_ORPHANS:
 		/* They may be those of another instance of the program. */

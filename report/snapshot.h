@@ -195,6 +195,7 @@ enum footprint_part {
 	FOOTPRINT_PAGE_TABLES, /* bytes */
 	FOOTPRINT_SOCKETS,     /* bytes that wait in sockets (see loader/target/socket_queues.h) */
 	FOOTPRINT_TIMERS,      /* POSIX timers */
+	FOOTPRINT_QUEUES,      /* System V message queues that the process was the last to use */
 	FOOTPRINT_CNT,
 };
 

@@ -155,6 +155,8 @@ static const struct {
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
 	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL, NULL},
 	[FOOTPRINT_TIMERS] = {"the number of POSIX timers", NULL, NULL},
+	[FOOTPRINT_QUEUES] = {"the number of System V message queues", NULL,
+			      "ipcs -q -p lists them"},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
 	[FOOTPRINT_TMPFS] = {"the tmpfs memory of the user", "-K --movable",

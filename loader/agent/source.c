@@ -384,6 +384,7 @@ static struct footprint footprint_of(struct agent_source *source, struct agent_p
 	if (ret.is_known) {
 		footprint_read_children(process->info.pid, is_counted, source, &ret);
 		footprint_read_timers(process->info.pid, &ret);
+		footprint_read_queues(process->info.pid, &ret);
 		orphans_read(&source->machine.programs, process->info.pid, is_traced, source, &ret);
 		ret.parts[FOOTPRINT_UNMAPPED] =
 			shared_files_bytes(process->info.pid, process->view.fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the footprint of a process from /proc/PID/status, and counts descriptors and timers. */
+/* Reads the footprint of a process from /proc/PID/status, and counts kernel objects. */
 #include "loader/target/footprint.h"
 
 #include <dirent.h>
@@ -121,6 +121,25 @@ void footprint_read_timers(pid_t pid, struct footprint *ret)
 	while (*cnt < TIMERS_MAX && fgets(line, sizeof(line), file))
 		*cnt += behind_prefix(line, "ID: ") != NULL;
 	fclose(file);
+}
+
+/*
+ * Each line of /proc/sysvipc/msg has: key id perms bytes messages, and the pids of the last sender
+ * and the last receiver. The kernel does not know who made a queue, only which user.
+ */
+void footprint_read_queues(pid_t pid, struct footprint *ret)
+{
+	FILE *file =
+		proc_has_own_namespace(pid, -1, "ipc") ? fopen("/proc/sysvipc/msg", "re") : NULL;
+	int sender, receiver;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*d %*d %*o %*u %*u %d %d", &sender, &receiver) == 2 &&
+		    (sender == pid || receiver == pid))
+			ret->parts[FOOTPRINT_QUEUES]++;
+	if (file)
+		fclose(file);
 }
 
 /*

@@ -11,13 +11,19 @@
 #include "report/snapshot.h"
 
 /*
- * Returns the footprint of a process. Counts of children and timers, FOOTPRINT_UNMAPPED and
+ * Returns the footprint of a process. Counts of children, timers and queues, FOOTPRINT_UNMAPPED and
  * FOOTPRINT_TOO_YOUNG are not read and remain 0. is_known is false if the process has ended.
  */
 struct footprint footprint_read(pid_t pid);
 
 /* Counts the POSIX timers of a process; none after the first 16384. */
 void footprint_read_timers(pid_t pid, struct footprint *ret);
+
+/*
+ * Counts the System V message queues of memleak's IPC namespace to which the process was the last
+ * to send, or from which it was the last to receive.
+ */
+void footprint_read_queues(pid_t pid, struct footprint *ret);
 
 /* Sets the parts of the footprint that count memory, from the content of /proc/PID/status. */
 void footprint_parse_memory(const char *status, struct footprint *ret);

@@ -120,6 +120,7 @@ static void read_details(struct process_set *set, struct user_process *process,
 
 	footprint_read_children(pid, is_counted, set, ret);
 	footprint_read_timers(pid, ret);
+	footprint_read_queues(pid, ret);
 	orphans_read(&set->machine.programs, pid, is_traced, set, ret);
 	ret->parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(pid, -1);
 	ret->parts[FOOTPRINT_TMPFS] = tmpfs_files_of(&set->machine.tmpfs, pid);

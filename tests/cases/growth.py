@@ -236,13 +236,15 @@ def test_freed(t):
 @slow
 @timeout(120)
 @each("shared", "files", "descriptors", "threads", "children", "zombies", "anonymous", "used",
-      "unmapped", "unread", "timers", "mappings", "nothing", "children.-f", "zombies.-f")
+      "unmapped", "unread", "timers", "queues", "mappings", "nothing", "children.-f", "zombies.-f")
 def test_untraced(t, way):
     """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
     what, *options = way.split(".")
-    program = t.program("untraced", what)
+    apart = what == "queues"  # queues end with their namespace
+    program = t.program("untraced", what, wrapper=("unshare", "-i") if apart else ())
     most = int(program.truth.facts["grows"][0])
-    memleak = t.memleak("--json", *options, "-p", str(program.pid), "1").ready()
+    inside = ("nsenter", f"--ipc=/proc/{program.pid}/ns/ipc") if apart else ()
+    memleak = t.memleak("--json", *options, "-p", str(program.pid), "1", wrapper=inside).ready()
     program.send()
     report = memleak.report_number(14)
     growths = report.get("untraced", [])

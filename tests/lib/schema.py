@@ -41,7 +41,8 @@ TRACING_COST = {
     "least_cpu_share": (int, float),
 }
 PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads", "children",
-         "zombies", "unmapped", "virtual", "mappings", "page_tables", "sockets", "timers")
+         "zombies", "unmapped", "virtual", "mappings", "page_tables", "sockets", "timers",
+         "queues")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
 TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")

@@ -18,6 +18,7 @@
  *	unmapped     data in a memfd that is not mapped
  *	unread       data in sockets that this process does not read
  *	timers       a POSIX timer
+ *	queues       a System V message queue with a message
  *	copied       bytes of a heap block, which is replaced by a larger copy
  *	nothing      nothing
  */
@@ -30,6 +31,7 @@
 #include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -194,6 +196,17 @@ static void make_timer(void)
 	must(timer_create(CLOCK_MONOTONIC, &silent, &timer) == 0, "timer_create");
 }
 
+static void make_queue(void)
+{
+	struct {
+		long type;
+		char text;
+	} message = {.type = 1};
+	int queue = msgget(IPC_PRIVATE, 0600);
+
+	must(queue >= 0 && msgsnd(queue, &message, sizeof(message.text), 0) == 0, "msgsnd");
+}
+
 static int senders[CONNECTIONS];
 
 /* Connects sockets of this process with one another. */
@@ -260,6 +273,7 @@ static const struct kind {
 	{"unmapped", write_memfd, PIECE},
 	{"unread", send_unread, UNREAD},
 	{"timers", make_timer, 1},
+	{"queues", make_queue, 1},
 	{"copied", copy_larger, COPIED},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},

@@ -549,7 +549,7 @@ static void footprints_of_versions(void **state)
 {
 	static const size_t parts[] = {
 		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9,  [11] = 10,
-		[12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19, [17] = 20, [18] = 21};
+		[12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19, [17] = 20, [18] = 22};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);

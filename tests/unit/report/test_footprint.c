@@ -219,6 +219,9 @@ static void pieces(void **state)
 	story.each.parts[FOOTPRINT_CHILDREN] = 0;
 	story.each.parts[FOOTPRINT_TIMERS] = 1;
 	assert_grows(&story, FOOTPRINT_TIMERS, 1);
+	story.each.parts[FOOTPRINT_TIMERS] = 0;
+	story.each.parts[FOOTPRINT_QUEUES] = 1;
+	assert_grows(&story, FOOTPRINT_QUEUES, 1);
 }
 
 /* With --fds, blocks are descriptors, and only descriptors are judged. */

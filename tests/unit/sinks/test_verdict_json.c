@@ -119,6 +119,7 @@ static void untraced(void **state)
 		{FOOTPRINT_MAPPINGS, NULL},
 		{FOOTPRINT_PAGE_TABLES, NULL},
 		{FOOTPRINT_TIMERS, NULL},
+		{FOOTPRINT_QUEUES, NULL},
 	};
 	struct process_tally tally = {.process = &process, .footprint.is_known = true};
 	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};

@@ -606,6 +606,10 @@ static void growing_parts(void **state)
 		 {&process, FOOTPRINT_TIMERS, .per_s = 3, .since_ns = 12000000000},
 		 "the number of POSIX timers grows 3.0/s for 12 s: strace -k -e timer_create -p 7 "
 		 "shows the calls\n"},
+		{{0},
+		 {&process, FOOTPRINT_QUEUES, .per_s = 3, .since_ns = 12000000000},
+		 "the number of System V message queues grows 3.0/s for 12 s: ipcs -q -p lists "
+		 "them\n"},
 	};
 
 	for (size_t i = 0; i < LENGTH(scenes); i++) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -218,7 +219,7 @@ static void run_in_child(int (*function)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("skipped: no permission to mount tmpfs or to open many files\n");
+		print_message("skipped: no permission for a namespace, a mount or many files\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -234,6 +235,30 @@ static void file_on_tmpfs(void **state)
 	run_in_child(write_to_tmpfs);
 }
 
+/* Counts the queues that the process has used, but not a queue without messages. */
+static int use_queues(void)
+{
+	struct footprint footprint = {0};
+	const long message = 1;
+
+	if (unshare(CLONE_NEWIPC))
+		return 77;
+	for (int i = 0; i < 3; i++)
+		if (msgsnd(msgget(IPC_PRIVATE, 0600), &message, 0, 0))
+			return 1;
+	msgget(IPC_PRIVATE, 0600);
+	footprint_read_queues(getpid(), &footprint);
+	if (footprint.parts[FOOTPRINT_QUEUES] != 3)
+		return 1;
+	footprint_read_queues(getppid(), &footprint);
+	return footprint.parts[FOOTPRINT_QUEUES] != 3;
+}
+
+static void message_queues(void **state)
+{
+	run_in_child(use_queues);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +268,7 @@ int main(void)
 		cmocka_unit_test(file_behind_many),
 		cmocka_unit_test(file_on_tmpfs),
 		cmocka_unit_test(posix_timers),
+		cmocka_unit_test(message_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
