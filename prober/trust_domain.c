@@ -21,6 +21,7 @@ struct trust_domain trust_domain_of(int fd, const struct stat *st)
 {
 	return (struct trust_domain){
 		.dev = st->st_dev,
+		.ino = st->st_ino,
 		.mount = mount_of(fd),
 		.uid = st->st_uid,
 		.gid = st->st_gid,
@@ -31,5 +32,5 @@ struct trust_domain trust_domain_of(int fd, const struct stat *st)
 bool trust_domain_equal(const struct trust_domain *a, const struct trust_domain *b)
 {
 	return a->dev == b->dev && a->mount == b->mount && a->uid == b->uid && a->gid == b->gid &&
-	       a->writers == b->writers && !a->writers;
+	       a->writers == b->writers && (!a->writers || a->ino == b->ino);
 }

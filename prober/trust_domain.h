@@ -14,6 +14,7 @@
 /* Determines which users can change a file. */
 struct trust_domain {
 	dev_t dev;
+	ino_t ino; /* matters only if others than the owner can write to the file */
 	/*
 	 * The mount through which the file was opened: root in a container can change files of
 	 * mounts of the container only. 0 if unknown (before Linux 5.8).
@@ -28,8 +29,8 @@ struct trust_domain {
 struct trust_domain trust_domain_of(int fd, const struct stat *st);
 
 /*
- * False for files that others than the owner can write to: each may be another user's. An access
- * control list also shows as permission of the group.
+ * False for two files that others than the owner can write to: each may be another user's. An
+ * access control list also shows as permission of the group.
  */
 bool trust_domain_equal(const struct trust_domain *a, const struct trust_domain *b);
 

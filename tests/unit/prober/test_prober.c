@@ -324,6 +324,7 @@ static pid_t asked_helper(int fd)
 static void files_of_other_users(void **state)
 {
 	int fd = (int)(intptr_t)*state, other = memfd_create("other", MFD_CLOEXEC);
+	int third = memfd_create("third", MFD_CLOEXEC);
 	pid_t first, second;
 
 	message_reset(&false_answer);
@@ -332,16 +333,18 @@ static void files_of_other_users(void **state)
 	assert_int_equal(fchmod(fd, 0755) | fchmod(other, 0555), 0);
 	first = asked_helper(fd);
 	assert_int_equal(asked_helper(other), first);
-	assert_int_equal(fchmod(other, 0775), 0);
+	assert_int_equal(fchmod(other, 0775) | fchmod(third, 0775), 0);
 	second = asked_helper(other);
 	assert_int_not_equal(second, first);
-	first = asked_helper(other);
+	assert_int_equal(asked_helper(other), second);
+	first = asked_helper(third);
 	assert_int_not_equal(first, second);
 	assert_int_not_equal(asked_helper(fd), first);
-	assert_int_equal(fchmod(other, 0757), 0);
+	assert_int_equal(fchmod(other, 0757) | fchmod(third, 0757), 0);
 	first = asked_helper(other);
-	assert_int_not_equal(asked_helper(other), first);
+	assert_int_not_equal(asked_helper(third), first);
 	close(other);
+	close(third);
 }
 
 /*

@@ -13,18 +13,31 @@
 
 static void differences(void **state)
 {
-	const struct trust_domain domain = {1, 2, 3, 4, 0};
+	const struct trust_domain domain = {1, 9, 2, 3, 4, 0};
 	const struct trust_domain others[] = {
-		{0, 2, 3, 4, 0}, {1, 0, 3, 4, 0},       {1, 2, 0, 4, 0},
-		{1, 2, 3, 0, 0}, {1, 2, 3, 4, S_IWGRP},
+		{0, 9, 2, 3, 4, 0}, {1, 9, 0, 3, 4, 0},       {1, 9, 2, 0, 4, 0},
+		{1, 9, 2, 3, 0, 0}, {1, 9, 2, 3, 4, S_IWGRP},
 	};
-	const struct trust_domain shared = {1, 2, 3, 4, S_IWGRP}, open = {1, 2, 3, 4, S_IWOTH};
+	const struct trust_domain another = {1, 8, 2, 3, 4, 0};
 
 	assert_true(trust_domain_equal(&domain, &domain));
+	assert_true(trust_domain_equal(&domain, &another));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		assert_false(trust_domain_equal(&domain, &others[i]));
-	assert_false(trust_domain_equal(&shared, &shared));
-	assert_false(trust_domain_equal(&open, &open));
+}
+
+/* Other users may be able to write to two files. If they are one file, these are the same users. */
+static void writers(void **state)
+{
+	const mode_t modes[] = {S_IWGRP, S_IWOTH, S_IWGRP | S_IWOTH};
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		const struct trust_domain domain = {1, 9, 2, 3, 4, modes[i]};
+		const struct trust_domain another = {1, 8, 2, 3, 4, modes[i]};
+
+		assert_true(trust_domain_equal(&domain, &domain));
+		assert_false(trust_domain_equal(&domain, &another));
+	}
 }
 
 static struct trust_domain domain_of(FILE *file)
@@ -58,6 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differences),
+		cmocka_unit_test(writers),
 		cmocka_unit_test(permissions),
 	};
 
