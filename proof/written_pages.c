@@ -162,17 +162,19 @@ uint64_t written_pages_zero_frame(void)
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	cleanup_close int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	const volatile char *at =
-		mmap(NULL, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t entry = 0;
+		mmap(NULL, 2 * page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t entries[2] = {0};
 
 	if (at == MAP_FAILED)
 		return 0;
-	if (fd < 0 || at[0] ||
-	    pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / page_size * sizeof(entry))) !=
-		    sizeof(entry))
-		entry = 0;
-	munmap((void *)at, page_size);
-	return entry & PAGEMAP_PRESENT ? entry & PAGEMAP_FRAME : 0;
+	if (fd < 0 || at[0] || at[page_size] ||
+	    pread(fd, entries, sizeof(entries),
+		  (off_t)((uintptr_t)at / page_size * sizeof(*entries))) != sizeof(entries))
+		entries[0] = 0;
+	munmap((void *)at, 2 * page_size);
+	/* Some kernels give each page a frame of its own. */
+	return entries[0] & PAGEMAP_PRESENT && entries[0] == entries[1] ? entries[0] & PAGEMAP_FRAME
+									: 0;
 }
 
 /*
