@@ -49,7 +49,7 @@ static struct live_pages pages_of(const struct live_memory *live, const struct m
 		.mem_fd = owner->mem_fd,
 		.pagemap_fd = owner->pagemap_fd,
 		.page_size = live->memory.page_size,
-		.is_copy = owner->original,
+		.reads_unused = owner->original && owner->zero_frame,
 		.may_run = of_original,
 	};
 }

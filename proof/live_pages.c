@@ -72,8 +72,9 @@ static int read_entries(const struct live_pages *pages, struct entries *entries)
 
 /*
  * Finds the way to read the page at addr. *len: on entry, number of bytes wanted; on return, number
- * of bytes that can be read in this way. Returns 0, -ESRCH or -EAGAIN. Shared memory, and the
- * anonymous memory of a copy, are always read directly: a copy has no handler of userfaultfd(2).
+ * of bytes that can be read in this way. Returns 0, -ESRCH or -EAGAIN. Shared memory, and
+ * usually the anonymous memory of a copy, are read directly: a copy has no handler of
+ * userfaultfd(2).
  */
 static int find_way(const struct live_pages *pages, const struct mapping *mapping, uint64_t addr,
 		    size_t *len, enum way *ret)
@@ -84,7 +85,7 @@ static int find_way(const struct live_pages *pages, const struct mapping *mappin
 	int got;
 
 	*ret = WAY_DIRECT;
-	if (mapping->shared || (!mapping->file.ino && pages->is_copy))
+	if (mapping->shared || (!mapping->file.ino && pages->reads_unused))
 		return 0;
 	entries.cnt = cnt < ENTRIES ? cnt : ENTRIES;
 	got = read_entries(pages, &entries);

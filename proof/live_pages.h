@@ -19,7 +19,11 @@ struct live_pages {
 	int mem_fd;     /* descriptor of /proc/PID/mem */
 	int pagemap_fd; /* descriptor of /proc/PID/pagemap */
 	uint64_t page_size;
-	bool is_copy; /* true if the process is a copy that never runs */
+	/*
+	 * true if anonymous memory may be read even if it was never used: the process is a copy,
+	 * and the kernel maps its zero page there
+	 */
+	bool reads_unused;
 	bool may_run; /* true if the process may run, and may lock its memory map, meanwhile */
 };
 
