@@ -143,9 +143,11 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 	child->stopped = true;
 	/*
 	 * If memleak is killed, the kernel kills the process, too: its code may contain a
-	 * breakpoint that memleak can then no longer remove.
+	 * breakpoint that memleak can then no longer remove. Without PTRACE_O_TRACEEXEC, exec would
+	 * look like a signal that kills the process.
 	 */
-	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SETOPTIONS, child->pid, NULL,
+	       (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC));
 	return 0;
 }
 
@@ -206,7 +208,10 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
 }
 
-/* Continues the stopped process until it traps at pc_then, and delivers all other signals. */
+/*
+ * Continues the stopped process until it traps at pc_then, and delivers all other signals. Returns
+ * -ERESTART if the process has executed another program, which has not begun yet.
+ */
 static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
@@ -219,6 +224,8 @@ static int run_to_trap(struct child *child, uint64_t pc_then)
 		sig = wait_stopped(child);
 		if (sig < 0)
 			return sig;
+		if (child->status >> 16 == PTRACE_EVENT_EXEC)
+			return -ERESTART;
 		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
 			return 0;
 	}
@@ -389,7 +396,9 @@ int child_start(char **argv, const char *user_name, enum child_hold hold, bool q
 	say_whose(argv[0], user);
 	err = fork_command(argv, user, hold != CHILD_RUNS, quiet, &child);
 	if (!err && hold == CHILD_BEFORE_CONSTRUCTORS)
-		err = hold_before_constructors(&child);
+		do
+			err = hold_before_constructors(&child);
+		while (err == -ERESTART);
 	if (err == -ECHILD)
 		log_note("%s ended before its libraries were loaded: nothing was traced", argv[0]);
 	if (!err || err == -ECHILD) {
