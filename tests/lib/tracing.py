@@ -26,6 +26,7 @@ SYS_BPF = {"x86_64": 321, "aarch64": 280}
 SYS_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 PROG_LOAD, KPROBE = 5, 2  # linux/bpf.h
 SOFTWARE_EVENT, DUMMY_EVENT, EXCLUDE_KERNEL = 1, 9, 1 << 5  # linux/perf_event.h
+WATCHPOINT_EVENT, WHEN_WRITTEN, WORD_BYTES = 5, 2, 8  # linux/hw_breakpoint.h
 ATTR_BYTES = 112  # size of the attributes of either call, in bytes
 ALL_USERS = ["0", "0", "4294967295"]  # the map of users in the initial user namespace
 
@@ -75,11 +76,16 @@ def release():
     return tuple(int(part) if part.isdigit() else 0 for part in first)
 
 
-def call(numbers, *args):
-    """Makes a system call that opens a file; returns the error's number, or 0."""
+def open_by(numbers, *args):
+    """Makes a system call that opens a file; returns the descriptor, or -1."""
     libc = ctypes.CDLL(None, use_errno=True)
     args = [ctypes.c_long(arg) if isinstance(arg, int) else arg for arg in args]
-    fd = libc.syscall(ctypes.c_long(numbers[os.uname().machine]), *args)
+    return libc.syscall(ctypes.c_long(numbers[os.uname().machine]), *args)
+
+
+def call(numbers, *args):
+    """Makes a system call that opens a file; returns the error's number, or 0."""
+    fd = open_by(numbers, *args)
     if fd < 0:
         return ctypes.get_errno()
     os.close(fd)
@@ -92,6 +98,21 @@ def may_open_events():
                              EXCLUDE_KERNEL)
     buffer = ctypes.create_string_buffer(attributes, ATTR_BYTES)
     return call(SYS_PERF_EVENT_OPEN, buffer, 0, -1, -1, 0) not in (errno.EACCES, errno.EPERM)
+
+
+def has_watchpoints():
+    """True if writes to a watched address are noticed, which some virtual machines do not do."""
+    word = ctypes.c_uint64()
+    attributes = struct.pack("<IIQQQQQIIQQ", WATCHPOINT_EVENT, ATTR_BYTES, 0, 0, 0, 0,
+                             EXCLUDE_KERNEL, 0, WHEN_WRITTEN, ctypes.addressof(word), WORD_BYTES)
+    fd = open_by(SYS_PERF_EVENT_OPEN, ctypes.create_string_buffer(attributes, ATTR_BYTES), 0, -1,
+                 -1, 0)
+    if fd < 0:
+        return False
+    word.value = 1
+    writes = os.read(fd, 8)
+    os.close(fd)
+    return writes != bytes(8)
 
 
 def missing_capabilities(for_cases):
