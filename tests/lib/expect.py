@@ -9,7 +9,6 @@ import re
 
 from .case import Failure
 from .process import ROOT
-from .slowness import EMULATED
 
 # The allocator's own frames may be shown, but are never the culprit.
 ALLOCATOR = re.compile(
@@ -18,9 +17,9 @@ ALLOCATOR = re.compile(
 
 
 # Losses that a report after an exec may have. Stacks may be cut for the first milliseconds, until
-# memleak has read the mappings of the new program. An emulated processor may be too slow to search
-# its files in time, which is reported as a loss. The sums must be right in either case.
-AFTER_EXEC = ("unwind",) if EMULATED == 1 else ("unwind", "processes")
+# memleak has read the mappings of the new program. A slow machine may be too slow to search its files
+# in time, which is reported as a loss. The sums must be right in either case.
+AFTER_EXEC = ("unwind", "processes")
 
 
 def frames_of(site):
