@@ -36,7 +36,7 @@
 
 #define MARK 0x5eed5eed12345678ULL
 #define MEMORY_MARK 0x6d656d6f72796d61ULL
-#define CGROUP_BYTES (16LL << 20)
+#define CGROUP_BYTES (64LL << 20)
 
 static struct picture_taker *taker;
 
@@ -92,8 +92,10 @@ static struct running start(void (*prepare)(struct shared *shared))
 			prepare(running.shared);
 		burn(running.shared);
 	}
-	while (!running.shared->ready)
+	while (!running.shared->ready) {
+		assert_int_equal(waitpid(running.pid, NULL, WNOHANG), 0);
 		usleep(1000);
+	}
 	return running;
 }
 
