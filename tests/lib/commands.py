@@ -19,6 +19,7 @@ SECONDS = 900 * SLOWNESS  # maximum time, reached only by a hang
 SKIPPED = 77              # exit code of a command that cannot do its part on this machine
 SANITIZER_CODE = 99       # exit code of a program with a finding, set by tests/check
 TAP = re.compile(r"(ok|not ok) \d+(?: - (.*)| # SKIP (.*))$")
+NO_LEAK = re.compile(r"ERROR: (?!LeakSanitizer)\w*Sanitizer|runtime error:")
 PLAN = re.compile(r"1\.\.(\d+)$")
 
 
@@ -97,7 +98,10 @@ class UnitProgram(Command):
             return Result("ok", seconds, "\n".join(skips), counts=(passed, 0, skipped))
         if code == 0 and not failed:
             text += f"\n{passed + skipped} of {planned} tests ended"
-        return failure(code, seconds, text, counts=(passed, max(failed, 1), skipped))
+        result = failure(code, seconds, text, counts=(passed, max(failed, 1), skipped))
+        if failed and code == SANITIZER_CODE and not NO_LEAK.search(text):
+            return result._replace(final=False)  # a test that fails frees nothing
+        return result
 
 
 @dataclasses.dataclass
