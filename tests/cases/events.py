@@ -132,8 +132,10 @@ def test_trace_stacks_of_known_file(t, kind):
 def test_trace_floods(t):
     """Eight threads at full speed: events that are not printed are counted."""
     program = t.program("threads", "5000")
-    memleak = t.attach(program, "-t")
+    memleak = t.attach(program, "-t", interval="0.5")
     truth = program.go()
+    while any("+0x" in owner(site) for site in memleak.fresh_report()["sites"]):
+        pass  # the last report would not wait long for names
     report = memleak.stop()
     lost = report["lost"].get("events", 0)
     if len(memleak.events) + lost != 40000:
