@@ -2,6 +2,7 @@
 """Tests that are programs: commands, unit test programs, fuzzers."""
 
 import collections
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -35,9 +36,10 @@ def run_command(argv, **kwargs):
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            if process.poll() is None:
+            # A test that fails may leave processes, which would slow down other tests.
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     return code, time.monotonic() - begin, text
