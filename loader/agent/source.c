@@ -212,15 +212,17 @@ static int open_account(struct agent_source *source, const struct arrival *arriv
 	return err;
 }
 
-/* Adds a process, and takes ownership of the descriptors. Returns 0 or a negative errno. */
+/*
+ * Adds a process, and takes ownership of the descriptors. Returns 0 or a negative errno; -EEXIST if
+ * memleak reads the account already: a process may send it after memleak has found it in /proc.
+ */
 static int add(struct agent_source *source, const struct arrival *arrival)
 {
 	struct agent_process *process;
 	int err = open_account(source, arrival, &process);
 
-	/* A process may send its account after memleak has found the account in /proc. */
 	if (err)
-		return err == -EEXIST ? 0 : err;
+		return err;
 	err = array_reserve(&source->processes.items, &source->processes.cap,
 			    source->processes.cnt + 1);
 	if (!err) {
@@ -261,6 +263,7 @@ static int take_accounts(struct agent_source *source)
 	     i++)
 		switch (add(source, &arrival)) {
 		case 0:
+		case -EEXIST:
 			break;
 		case -ENOMEM:
 			return -ENOMEM;
@@ -661,6 +664,8 @@ static int find_again(struct agent_source *source, struct agent_process *process
 	err = fd < 0 ? fd : add_found(source, fd, process->info.pid);
 	if (err == -ENOMEM)
 		return err;
+	if (err == -EEXIST)
+		return 0;
 	if (!err) {
 		begin_modes(source, source->processes.items[source->processes.cnt - 1]);
 		return 0;
