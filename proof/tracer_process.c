@@ -362,8 +362,8 @@ static void serve(struct tracing *tracing)
 	release(tracing);
 	/* Without its socket, this process does not keep memleak waiting for threads. */
 	close(tracing->sock);
-	/* Stragglers may never end: meanwhile, the watched process must run, and must be able to
-	 * end. */
+	/* Stragglers may never end. Until they do, the watched process must be able to run and end.
+	 */
 	while (has_stragglers(tracing)) {
 		poll_end_watch(tracing);
 		end_watch_release();
