@@ -83,14 +83,16 @@ void cost_write_text(const struct text_part *part)
 		write_ways_out(part);
 }
 
-void cost_write_json(struct json_writer *json, const struct tracing_cost *cost)
+void cost_write_json(struct json_writer *json, const struct snapshot *snap)
 {
+	const struct tracing_cost *cost = &snap->cost;
+
 	if (!tracing_cost_is_known(cost))
 		return;
 	json_begin_object(json, "tracing_cost");
 	json_real(json, "cpu_share", tracing_cost_share(cost));
 	json_bool(json, "at_least", cost->is_least);
 	json_real(json, "calls_per_s", tracing_cost_calls_per_s(cost));
-	json_real(json, "least_cpu_share", tracing_cost_least_share(cost, 0));
+	json_real(json, "least_cpu_share", tracing_cost_least_share(cost, sampled_of(snap)));
 	json_end_object(json);
 }

@@ -12,6 +12,6 @@
 /* Writes the cost. If the cost is high, also suggests how to lower it. */
 void cost_write_text(const struct text_part *part);
 /* Writes the JSON object "tracing_cost". */
-void cost_write_json(struct json_writer *json, const struct tracing_cost *cost);
+void cost_write_json(struct json_writer *json, const struct snapshot *snap);
 
 #endif

@@ -496,7 +496,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_groups(&json, report);
 	write_verdict(&json, report);
 	kernel_write_json(&json, snap);
-	cost_write_json(&json, &snap->cost);
+	cost_write_json(&json, snap);
 	json_unsigned(&json, "undecided", undecided_cnt(report));
 	if (report->show_largest)
 		write_largest(&json, report);
