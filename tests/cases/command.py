@@ -5,6 +5,7 @@ import glob
 import os
 import pwd
 import signal
+import subprocess
 
 from lib import AFTER_EXEC, Failure, Skip, each, expect, owner, pitfall, wanted
 from lib.process import alive
@@ -19,6 +20,56 @@ def truth_in(memleak):
 def test_from_the_first_allocation(t):
     """Constructors of libraries and of the program, which allocate before main, are traced."""
     memleak = t.command(t.file_of("command"))
+    report = memleak.finish()
+    truth = truth_in(memleak)
+    if truth.sites["early_alloc", "heap"] != (3, 216):
+        raise Failure("the command did not run")
+    expect(report, truth)
+
+
+# The dynamic loader calls resolve() before all libraries are known to debuggers. No function of the C
+# library may be called there.
+EARLY = """
+#include <fcntl.h>
+#include <sys/syscall.h>
+static long call(long number, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+static void nothing(void) {}
+static void (*resolve(void))(void)
+{
+	static char words[4096];
+	char *path = words;
+
+	call(SYS_read, call(SYS_open, (long)"/proc/self/cmdline", O_RDONLY, 0), (long)words,
+	     sizeof(words) - 1);
+	while (*path++)
+		continue;
+	call(SYS_execve, (long)path, (long)(char *[]){path, 0}, (long)(char *[]){0});
+	return nothing;
+}
+void start(void) __attribute__((ifunc("resolve")));
+int main(void)
+{
+	start();
+	return 1;
+}
+"""
+
+
+def test_early_exec(t):
+    """A command that executes another program before its libraries are known is held there again."""
+    if os.uname().machine != "x86_64":
+        raise Skip("the program is for x86-64 only")
+    source, program = t.tmp / "early.c", t.tmp / "early"
+    source.write_text(EARLY, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-fno-stack-protector", "-o", program, source], check=True)
+    memleak = t.command(program, t.file_of("command"))
     report = memleak.finish()
     truth = truth_in(memleak)
     if truth.sites["early_alloc", "heap"] != (3, 216):
