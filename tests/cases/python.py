@@ -2,6 +2,8 @@
 """Lines of Python that hold memory, read from outside while the interpreter runs."""
 
 import ast
+import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -848,6 +850,24 @@ def test_copied(t):
     check_place(t, program, (*PLACED["cycle"], lines_of(CYCLES)["cycle"]))
 
 
+@contextlib.contextmanager
+def repeating(function):
+    """Calls the function again and again meanwhile."""
+    ends = threading.Event()
+
+    def repeat():
+        while not ends.wait(0.05):
+            function()
+
+    caller = threading.Thread(target=repeat)
+    caller.start()
+    try:
+        yield
+    finally:
+        ends.set()
+        caller.join()
+
+
 VIEW = """
 import flask, logging, werkzeug.serving
 logging.getLogger("werkzeug").disabled = True
@@ -882,14 +902,10 @@ def test_flask(t, allocator):
     port = int(ready.search(program.out.data)[1])
     memleak = t.memleak("-p", str(program.pid), "1").ready()
     accused = re.compile("^▲ (?!a leak is likely: (?:at least )?[0-9.]+ ).*$".encode(), re.M)
-    ends = threading.Event()
-    client = threading.Thread(target=visit, args=(port, ends))
-    client.start()
-    try:
+    urls = (f"http://127.0.0.1:{port}/visit/{number}?name=guest{number % 9}"
+            for number in itertools.count(1))
+    with repeating(lambda: urllib.request.urlopen(next(urls)).close()):
         memleak.wait_for("an accusation", lambda: accused.search(memleak.out.data))
-    finally:
-        ends.set()
-        client.join()
     memleak.stop()
     found = accused.search(memleak.out.data)[0].decode()
     if f"visit {t.tmp.name}/script.py:{lines_of(VIEW)['view']}" not in found:
@@ -925,30 +941,9 @@ def test_free_list(t):
     program = start(t, FREE_LIST)
     memleak = t.memleak("-p", str(program.pid), "1").ready()
     accused = re.compile(r"^▲ .*; meanwhile .*__main__\.audit \(list\)".encode(), re.M)
-    ends = threading.Event()
-    client = threading.Thread(target=send_often, args=(program, ends))
-    client.start()
-    try:
+    with repeating(program.send):
         memleak.wait_for("an accusation", lambda: accused.search(memleak.out.data))
-    finally:
-        ends.set()
-        client.join()
     memleak.stop()
-
-
-def send_often(program, ends):
-    """Sends bytes until the event is set."""
-    while not ends.wait(0.05):
-        program.send()
-
-
-def visit(port, ends):
-    """Sends requests until the event is set."""
-    number = 0
-    while not ends.wait(0.05):
-        number += 1
-        url = f"http://127.0.0.1:{port}/visit/{number}?name=guest{number % 9}"
-        urllib.request.urlopen(url).close()
 
 
 @nightly
