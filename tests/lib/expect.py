@@ -9,6 +9,7 @@ import re
 
 from .case import Failure
 from .process import ROOT
+from .slowness import IS_SLOW
 
 # The allocator's own frames may be shown, but are never the culprit.
 ALLOCATOR = re.compile(
@@ -19,7 +20,7 @@ ALLOCATOR = re.compile(
 # Losses that a report after an exec may have. Stacks may be cut for the first milliseconds, until
 # memleak has read the mappings of the new program. A slow machine may be too slow to search its files
 # in time, which is reported as a loss. The sums must be right in either case.
-AFTER_EXEC = ("unwind", "processes")
+AFTER_EXEC = ("unwind", "processes") if IS_SLOW else ("unwind",)
 
 
 def frames_of(site):

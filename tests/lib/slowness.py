@@ -43,6 +43,7 @@ def measure(seconds, usual_s):
 
 _SLOWNESS = EMULATED if EMULATED > 1 else measure(_loop_s, USUAL_S)
 SLOWNESS = EMULATED if EMULATED > 1 else max(_SLOWNESS, measure(_fork_s, USUAL_FORK_S))
+IS_SLOW = SLOWNESS >= 2
 # Factor for memleak's own time limits: every run waits them out, so it is capped, and slow system
 # calls do not count.
 STRETCH = max(EMULATED, min(_SLOWNESS, 4.0))
