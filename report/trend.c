@@ -384,6 +384,19 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 }
 
 /*
+ * Returns the confidence that a series has a trend. Values after the maximum do not make an upward
+ * trend more certain: if nothing grows any more, no new verdict is due.
+ */
+static double confidence_until(const struct series *series, double level_s)
+{
+	struct series until = *series;
+
+	while (until.cnt && until.at_s[until.cnt - 1] > level_s)
+		until.cnt--;
+	return smaller(confidence(series), confidence(&until));
+}
+
+/*
  * Returns the index at which the growth of a series began. Goes back from `first`, a few reports at
  * a time, as long as the rate of growth is similar to the rate after `first`. Stops at a much lower
  * rate, and at a much higher rate, such as the rate while a program loads.
@@ -416,8 +429,10 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
  */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
-	double growing_s = length_s(series, found->first);
-	double steps_s = found->steady ? 0 : LATE_STEPS * growing_s / (found->reasons.rises + 1);
+	double growing_s = found->level_s - series->at_s[found->first];
+	double steps_s = found->steady || !found->reasons.rises
+				 ? 0
+				 : LATE_STEPS * growing_s / found->reasons.rises;
 	size_t last = series->cnt - 1, late = last;
 
 	while (late > found->first &&
@@ -473,8 +488,8 @@ static struct finding find(const struct series *series)
 
 	ret.first = extended(series, ret.first);
 	reasons->window_ns = (uint64_t)(length_s(&window, 0) * NSEC_PER_SEC);
-	reasons->confidence = confidence(&window);
 	reasons->rises = rises_of(series, ret.first, &ret.level_s);
+	reasons->confidence = confidence_until(&window, ret.level_s);
 	ret.steady = is_steady(series, ret.first, reasons->rises);
 	ret.late = late_of(series, &ret);
 	reasons->lately = lately(series, ret.first, ret.late);
@@ -897,8 +912,12 @@ static bool has_stalled(const struct site_history *history, const struct series 
 	const struct history_point *points = history->points;
 	double before_s, blocks;
 
-	if (last < found->first + LATE_REPORTS + STALL_REPORTS ||
-	    found->reasons.rises < STEADY_RISES * (double)(late - found->first))
+	if (last < found->first + LATE_REPORTS + STALL_REPORTS)
+		return false;
+	/* A stall begins when the site becomes level, so that it stays a stall while it lasts. */
+	while (late > found->first + LATE_REPORTS && series->held[late - 1] == series->held[last])
+		late--;
+	if (found->reasons.rises < STEADY_RISES * (double)(late - found->first))
 		return false;
 	before_s = series->at_s[late] - series->at_s[found->first];
 	blocks = (double)points[late].count - (double)points[found->first].count;

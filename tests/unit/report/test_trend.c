@@ -411,6 +411,62 @@ static void run_saturating(struct made_program *program, uint64_t seed)
 		tell("saturating cache", seed, &trends[0]);
 }
 
+/* The reports on a pool that fills. */
+struct filling {
+	double full_s;
+	uint64_t bytes;       /* at the report before */
+	size_t level;         /* number of reports since the last one with growth */
+	bool is_suspect;      /* at the report before */
+	double suspected_s;   /* time of the latest report that suspects the pool */
+	size_t new_suspicion; /* number of reports that suspect it anew, although it is level */
+};
+
+static void watch_filling(void *arg, double at_s, const struct site *sites,
+			  const struct growth *growth)
+{
+	const struct site_history *history = growth[0].history;
+	bool is_suspect = history && trend_is_suspect(&history->trend);
+	struct filling *seen = arg;
+
+	seen->level = sites[0].bytes == seen->bytes ? seen->level + 1 : 0;
+	seen->bytes = sites[0].bytes;
+	seen->new_suspicion += is_suspect && !seen->is_suspect && seen->level >= 2;
+	seen->is_suspect = is_suspect;
+	if (is_suspect)
+		seen->suspected_s = at_s;
+}
+
+static size_t late_pools, new_suspicions;
+
+/*
+ * A pool fills in a few steps and stays full. It is not suspected for longer than it took to fill,
+ * and no longer than a few reports.
+ */
+static void run_filling(struct made_program *program, uint64_t seed)
+{
+	double begin_s = made_between(program, 0, 20), took_s = made_between(program, 5, 15);
+	struct filling seen = {.full_s = begin_s + took_s};
+	int steps = (int)made_between(program, 4, 12);
+
+	program->interval_s = 1;
+	for (int i = 0; i <= steps; i++)
+		for (double block = made_between(program, 5, 50); block > 0; block--)
+			made_block(program, 0, begin_s + took_s * i / steps, FOREVER, 200);
+	made_churn(program, 1, 0, 120, 5, 1, 400);
+	made_program_run(program, 120, watch_filling, &seen);
+	late_pools += seen.suspected_s > seen.full_s + took_s;
+	new_suspicions += seen.new_suspicion;
+}
+
+static void filling(void **state)
+{
+	late_pools = new_suspicions = 0;
+	replay(run_filling, RATE_REPLAYS);
+	assert_int_equal(late_pools, 0);
+	/* The window may begin at a point that makes the latest growth look fast. */
+	assert_true(15 * new_suspicions <= RATE_REPLAYS);
+}
+
 static void widening(void **state)
 {
 	replay(run_widening, REPLAYS);
@@ -502,6 +558,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(beside_replaced),
 		cmocka_unit_test(few_earlier),
+		cmocka_unit_test(filling),
 		cmocka_unit_test(widening),
 		cmocka_unit_test(bursts),
 	};
