@@ -252,6 +252,11 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 	fair_lock_end_sharing();
 	prctl(PR_SET_NAME, "helper starter", 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/*
+	 * Give up the terminal: if a helper read it while memleak is in the background, the kernel
+	 * would stop all processes of its process group.
+	 */
+	setsid();
 	own_process_reset_signals();
 	sock = keep_only(sock);
 	if (!capabilities_read(&sets)) {

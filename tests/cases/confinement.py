@@ -263,7 +263,10 @@ def starter_of(memleak):
 
 @once
 def test_starter(t):
-    """The starter of helpers has only the capabilities and files that it needs."""
+    """
+    The starter of helpers has only the capabilities and files that it needs, and a session of its
+    own: a helper that reads the terminal in the background would stop all processes of its group.
+    """
     program = t.program("leak")
     memleak = t.attach(program)
     pid = starter_of(memleak)
@@ -276,6 +279,7 @@ def test_starter(t):
              for fd in os.listdir(f"/proc/{pid}/fd")}
     if not t.sanitized:  # sanitizers report to stderr
         wanted("files", files, {"/dev/null", "socket"})
+    wanted("session", os.getsid(pid), pid)
     truth = program.go()
     expect(memleak.stop(), truth)
 
