@@ -796,6 +796,7 @@ static int name_culprits(const struct options *opts, struct report *report)
 	const struct trifle_scale scale = {
 		.held_bytes = report->bytes,
 		.untraced_per_s = untraced_bytes_per_s(&report->untraced),
+		.explained_per_s = report->untraced.explained.per_s,
 		.kernel_per_s = report->kernel_per_s,
 		.wants_all = report->show_why && report->can_list_all,
 	};

@@ -256,12 +256,13 @@ static void find_slight(struct suspect *suspects, size_t cnt)
 static double least_growth(const struct suspect *suspects, size_t cnt,
 			   const struct trifle_scale *scale)
 {
-	double whole = scale->untraced_per_s, fastest = 0, least;
+	double whole = 0, fastest = 0, least;
 
 	for (size_t i = 0; i < cnt; i++) {
 		whole += suspects[i].bytes_per_s;
 		fastest = fmax(fastest, suspects[i].bytes_per_s);
 	}
+	whole = fmax(whole, scale->explained_per_s) + scale->untraced_per_s;
 	least = TRIFLE * fmax(whole, (double)scale->held_bytes / SECONDS_OF_DAY);
 	return scale->wants_all && fastest >= least ? 0 : least;
 }

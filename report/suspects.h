@@ -64,7 +64,9 @@ struct pinner {
 struct trifle_scale {
 	uint64_t held_bytes;
 	double untraced_per_s; /* growth of untraced memory, in bytes per second */
-	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes per second */
+	/* Growth of a process's memory that traced blocks explain: not all may be suspects yet. */
+	double explained_per_s;
+	double kernel_per_s; /* growth of kernel sites, including caches, in bytes per second */
 	/*
 	 * True if tiny suspects are also reported, provided that one suspect is not tiny. Then no
 	 * suspect is marked as slight.
@@ -75,10 +77,10 @@ struct trifle_scale {
 /*
  * Merges cnt paths that seem to leak into suspects. Returns at most `most` suspects: the worst
  * first, but slight ones last. Leaves out paths that may stop growing soon. Leaves out a suspect
- * whose growth is tiny compared with the growth of all suspects and untraced memory together, or
- * with all outstanding memory. Leaves out a kernel suspect, unless it is the worst suspect, if its
- * growth is tiny compared with that of all kernel sites. The paths must have names and histories.
- * The suspects point into paths; the caller frees *ret. Returns 0 or -ENOMEM.
+ * whose growth is tiny compared with the growth of all suspects and untraced memory together, with
+ * explained growth, or with all outstanding memory. Leaves out a kernel suspect, unless it is the
+ * worst suspect, if its growth is tiny compared with that of all kernel sites. The paths must have
+ * names and histories. The suspects point into paths; the caller frees *ret. Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);

@@ -296,6 +296,19 @@ def test_copied(t, way):
     wanted("untraced", report.get("untraced", []), [])
 
 
+@slow
+def test_trifle(t):
+    """
+    A function that leaks a few bytes is not named while memory grows that no function is named for.
+    """
+    program = t.program("untraced", "trifle")
+    memleak = t.attach(program, interval="1")
+    program.send()
+    report = memleak.report_number(14)
+    wanted("suspects", [owner(suspect) for suspect in report["suspects"]], [])
+    wanted("the report judges", report["verdict"] in ("unknown", "untraced"), True)
+
+
 def test_copied_named(t):
     """With -o 0, the function that copies is in the reports."""
     program = t.program("untraced", "copied")

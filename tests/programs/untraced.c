@@ -20,6 +20,7 @@
  *	timers       a POSIX timer
  *	queues       a System V message queue with a message
  *	copied       bytes of a heap block, which is replaced by a larger copy
+ *	trifle       touched pages of private memory that is mapped in rare steps, and a small block
  *	nothing      nothing
  */
 #include <errno.h>
@@ -48,6 +49,7 @@
 #define SOCKETS 5
 #define UNREAD (16 << 10)
 #define CONNECTIONS 128
+#define STEPS_PER_ROOM 140
 
 static char *room; /* memory that is mapped at the start, and touched piece by piece */
 static size_t used;
@@ -251,6 +253,18 @@ static void copy_larger(void)
 	size += COPIED;
 }
 
+static void leak_trifle(void)
+{
+	static unsigned int step;
+
+	if (step++ % STEPS_PER_ROOM == 0) {
+		room = map_room(MAP_PRIVATE);
+		used = 0;
+	}
+	use_room();
+	keep(malloc(1)); /* LEAK */
+}
+
 static void do_nothing(void)
 {
 }
@@ -275,6 +289,7 @@ static const struct kind {
 	{"timers", make_timer, 1},
 	{"queues", make_queue, 1},
 	{"copied", copy_larger, COPIED},
+	{"trifle", leak_trifle, 0},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},
 };
