@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hashes functions by name, file of the code, and source file of templates. */
+/* Hashes functions by name, and by source file or, if that is not known, file of the code. */
 #include "report/function_hash.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,6 @@
 uint64_t function_hash(const struct sym_frame *frame, const char *module)
 {
 	cleanup_free char *name = frame->file ? function_name_instances(frame->symbol) : NULL;
-	uint64_t hash = hash_text(hash_text(0, name ?: frame->symbol), module);
 
-	return name ? hash_text(hash, frame->file) : hash;
+	return hash_text(hash_text(0, name ?: frame->symbol), frame->file ?: module);
 }

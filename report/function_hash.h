@@ -6,8 +6,9 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * Returns a hash of a function with a name. All instances of a template have the same hash, if
- * their source is known.
+ * Returns a hash of a function with a name. If the source is known, all instances of a template
+ * have the same hash, and so have copies of a function in several files, such as copies of a
+ * library.
  */
 uint64_t function_hash(const struct sym_frame *frame, const char *module);
 

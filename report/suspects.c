@@ -40,18 +40,33 @@ static const struct sym_frame *blamed_function(const struct report_site *site)
 	return location && location->frame_cnt ? &location->frames[site->blamed.function] : NULL;
 }
 
+static const struct sym_location *location_of(const struct report_site *site)
+{
+	return site->locations[site->blamed.frame];
+}
+
 static const char *module_of(const struct report_site *site)
 {
-	const struct sym_location *location = site->locations[site->blamed.frame];
+	const struct sym_location *location = location_of(site);
 
 	return location && location->module ? location->module : "";
 }
 
 static uint64_t offset_of(const struct report_site *site)
 {
-	const struct sym_location *location = site->locations[site->blamed.frame];
+	const struct sym_location *location = location_of(site);
 
 	return location ? location->module_offset : 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+static bool have_one_source(const struct sym_frame *a, const struct sym_frame *b)
+{
+	return same_text(a->file, b->file);
 }
 
 /* True if two functions of one source file are instances of the same template. */
@@ -59,7 +74,7 @@ static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
 {
 	cleanup_free char *left = NULL, *right = NULL;
 
-	if (!a->file || !b->file || strcmp(a->file, b->file))
+	if (!have_one_source(a, b))
 		return false;
 	left = function_name_instances(a->symbol);
 	right = left ? function_name_instances(b->symbol) : NULL;
@@ -67,19 +82,26 @@ static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
 }
 
 /*
- * True if the same function, or two instances of one template, are blamed for two sites. If neither
- * blamed function has a name, true if the blamed frames have the same offset in the same file.
+ * True if the same function, or two instances of one template, are blamed for two sites. Functions
+ * of several files, such as copies of a library, are the same if they have one name and one source.
+ * If neither blamed function has a name, true if the blamed frames have the same offset in the same
+ * file.
  */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
+	bool in_one_file;
 
-	if (!left || !right || strcmp(module_of(a), module_of(b)))
+	if (!left || !right)
 		return false;
+	in_one_file = !strcmp(module_of(a), module_of(b)) &&
+		      (!sym_is_script(location_of(a)) || !left->file || !right->file ||
+		       have_one_source(left, right));
 	if (!left->symbol && !right->symbol)
-		return *module_of(a) && offset_of(a) && offset_of(a) == offset_of(b);
-	return left->symbol && right->symbol &&
-	       (!strcmp(left->symbol, right->symbol) || are_instances(left, right));
+		return in_one_file && *module_of(a) && offset_of(a) && offset_of(a) == offset_of(b);
+	if (!left->symbol || !right->symbol || !(in_one_file || have_one_source(left, right)))
+		return false;
+	return !strcmp(left->symbol, right->symbol) || are_instances(left, right);
 }
 
 /* True if the functions blamed for two paths of a suspect have different names. */
@@ -113,10 +135,18 @@ static bool callers_differ(const struct report_site *a, const struct report_site
 	return strcmp(left->symbol, right->symbol) && !are_instances(left, right);
 }
 
-/* True if two processes run the same program, judged by the names of the processes. */
-static bool have_one_program(const struct process *a, const struct process *b)
+/*
+ * True if the processes of two paths run the same program: they have the same name, or the paths
+ * begin in the same executable (workers may have names of their own).
+ */
+static bool have_one_program(const struct report_site *a, const struct report_site *b)
 {
-	return a == b || (a && b && a->comm && b->comm && !strcmp(a->comm, b->comm));
+	const struct process *left = a->site->process, *right = b->site->process;
+
+	if (left == right)
+		return true;
+	return left && right &&
+	       (same_text(left->comm, right->comm) || same_text(a->program.file, b->program.file));
 }
 
 /*
@@ -136,7 +166,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	if (a->chunks.function == POOL_UNKNOWN || b->chunks.function == POOL_UNKNOWN)
 		return a->chunks.function == b->chunks.function &&
 		       a->chunks.bytes == b->chunks.bytes && left == right;
-	return have_one_program(left, right) && have_one_name(a, b);
+	return have_one_program(a, b) && have_one_name(a, b);
 }
 
 /* True if no path before paths[at] belongs to the same suspect and the same process. */
@@ -152,6 +182,11 @@ static bool is_of_new_process(const struct report_site *paths, size_t at)
 static double weight_of(const struct report_site *path)
 {
 	return path->history->trend.score.total * path->history->trend.bytes_per_s;
+}
+
+static bool have_two_names(const struct process *a, const struct process *b)
+{
+	return a && b && !same_text(a->comm, b->comm);
 }
 
 static bool have_two_owners(const struct site *a, const struct site *b)
@@ -172,6 +207,9 @@ static void add(struct suspect *suspect, const struct report_site *path)
 		suspect->has_other_callers |= callers_differ(path, suspect->site);
 	}
 	suspect->has_instances |= path->has_instances;
+	if (suspect->site)
+		suspect->has_other_names |=
+			have_two_names(path->site->process, suspect->site->site->process);
 	if (!suspect->site || (!is_companion && weight_of(path) > weight_of(suspect->site)))
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
@@ -234,9 +272,7 @@ static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_
 /* True if two suspects are of the same program, or if both are of the kernel. */
 static bool are_comparable(const struct suspect *a, const struct suspect *b)
 {
-	const struct site *left = a->site->site, *right = b->site->site;
-
-	return left->space == right->space && have_one_program(left->process, right->process);
+	return a->site->site->space == b->site->site->space && have_one_program(a->site, b->site);
 }
 
 /* Marks the suspects whose growth is slight beside that of another suspect. */
@@ -298,6 +334,9 @@ static void add_loss(struct proven_loss *loss, const struct report_site *path)
 		loss->has_instances = true;
 		loss->has_other_callers |= callers_differ(path, loss->site);
 	}
+	if (loss->site)
+		loss->has_other_names |=
+			have_two_names(path->site->process, loss->site->site->process);
 	if (!loss->site ||
 	    reach->lost.bytes + reach->hanging.bytes >
 		    loss->site->site->reach.lost.bytes + loss->site->site->reach.hanging.bytes)

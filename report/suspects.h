@@ -24,6 +24,7 @@ struct suspect {
 	 */
 	bool is_slight;
 	bool has_other_owners; /* true if the kernel memory of the paths has several owners */
+	bool has_other_names;  /* true if the processes of the paths have different names */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
@@ -47,6 +48,7 @@ struct proven_loss {
 	size_t path_cnt;
 	bool has_instances;     /* true if the blamed functions are instances of one template */
 	bool has_other_callers; /* true if the instances of the template have different callers */
+	bool has_other_names;   /* true if the processes of the paths have different names */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */

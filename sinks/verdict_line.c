@@ -223,7 +223,7 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 		else
 			fprintf(out, ", of process %d (", site->process->pid);
 		escape_puts(out, site->process->comm ? site->process->comm : "?");
-		fputs("),", out);
+		fputs(suspect->has_other_names ? " and others)," : "),", out);
 	} else if (site->tid || row.cnt > 1 || (shown->has_through && !shown->objects)) {
 		fputc(',', out);
 	}
@@ -523,6 +523,7 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 	const struct suspect owner = {.site = loss->site,
 				      .has_instances = loss->has_instances,
 				      .has_other_callers = loss->has_other_callers,
+				      .has_other_names = loss->has_other_names,
 				      .process_cnt = loss->process_cnt};
 	bool is_one = loss->lost.count == 1;
 

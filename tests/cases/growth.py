@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import signal
 
 from lib import Failure, each, owner, slow, timeout, wanted
@@ -165,6 +166,27 @@ def test_templates(t):
     if not 0.8 * shown <= rate <= 1.25 * shown:  # there may be another report between
         raise Failure(f"{rate} in metrics, {shown} in text")
     memleak.stop()
+
+
+@slow
+@timeout(120)
+@each("libraries", "workers")
+def test_copies(t, what):
+    """
+    One function is one suspect with the total rate, in copies of a library and in workers that
+    have names of their own.
+    """
+    libraries = [t.tmp / f"copy-{i}.so" for i in range(12)] if what == "libraries" else []
+    for library in libraries:
+        shutil.copy(t.file_of("libplugin.so"), library)
+    program = t.program("copies", *libraries)
+    memleak = t.memleak("--json", *["-f"] * (what == "workers"), "-p", str(program.pid), "1").ready()
+    program.send()
+    memleak.wait_for("a suspect", lambda: memleak.take() and memleak.reports[-1]["suspects"], 2 * PATIENCE)
+    report = memleak.fresh_report()
+    wanted("functions", [owner(suspect) for suspect in report["suspects"]],
+           ["plugin_leak" if libraries else "remember"])
+    wanted("all paths", report["suspects"][0]["paths"], report["sites_total"])
 
 
 @slow

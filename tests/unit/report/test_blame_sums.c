@@ -37,6 +37,7 @@ enum {
 	OBSTACK,
 	OPENDIR,
 	RULES = 100,
+	DAEMON = 90, /* main() of another program */
 	HANDLERS = 200,
 	LAMBDAS = 300,
 	LEAVES = 1000,
@@ -71,6 +72,7 @@ static const struct sym_location fixed[] = {
 	FUNCTION(LEAK, "leak"),
 	FUNCTION(OTHER, "other"),
 	FUNCTION(MAIN, "main"),
+	IN_FILE("/srv/daemon", DAEMON, "main"),
 	FUNCTION(XMALLOC, "xmalloc"),
 	IN_FILE("/lib/libc.so.6", OBSTACK, "_obstack_newchunk"),
 	IN_FILE("/lib/libc.so.6", OPENDIR, "opendir"),
@@ -672,8 +674,10 @@ static void two_programs(void **state)
 	name_handlers(false, "pool.c");
 	inline_get(true);
 	add_handlers(&made, POOL_CALLERS, 100);
-	for (size_t i = 0; i < made.cnt; i += 2)
+	for (size_t i = 0; i < made.cnt; i += 2) {
 		made.sites[i].process = &other;
+		made.frames[i][FRAMES - 1] = DAEMON;
+	}
 	check(&made, REPORTS, "", 0, 0);
 	inline_get(false);
 	name_handlers(false, NULL);
