@@ -614,8 +614,7 @@ static void describe_static(const struct process_set *set)
 			 cnt, pid);
 }
 
-/* Logs how many of the found processes are not traced, or only partly traced. */
-static void describe_skipped(const struct process_set *set)
+void process_set_describe_skipped(const struct process_set *set)
 {
 	const struct options *opts = set->programs->ctx.opts;
 	size_t unread_cnt = 0, moved_cnt = 0;
@@ -666,7 +665,7 @@ void process_set_describe(const struct process_set *set)
 			"no process is named %s yet; waiting (ps -e -o comm lists names, cut at 15 "
 			"bytes)",
 			opts->comm);
-	describe_skipped(set);
+	process_set_describe_skipped(set);
 }
 
 /* Marks the earlier process with this pid as ended, because a new process has the pid now. */

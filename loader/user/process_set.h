@@ -84,6 +84,8 @@ int process_set_find(struct process_set *set, size_t *ret);
  */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt);
 void process_set_describe(const struct process_set *set);
+/* Logs how many of the found processes are not traced, or only partly traced. */
+void process_set_describe_skipped(const struct process_set *set);
 
 /* Adds a process that has become a target. base: image that it was forked from; 0 after an exec. */
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,

@@ -173,8 +173,10 @@ static void describe_descendants(const struct process_set *set)
 
 	if (set->filter.rule.follow) {
 		cnt = set->table.cnt - given_cnt;
-		if (cnt)
+		if (cnt) {
 			log_note("tracing %zu running descendant%s, too", cnt, cnt == 1 ? "" : "s");
+			process_set_describe_skipped(set);
+		}
 		return;
 	}
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))

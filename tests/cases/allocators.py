@@ -399,6 +399,15 @@ def test_no_allocator_at_all(t):
         raise Failure(f"exit code {memleak.code}")
 
 
+def test_no_allocator_in_child(t):
+    """With -f, a note names a running descendant that has no visible allocator."""
+    program = t.program("leak_stripped_static", wrapper=("sh", "-c", '"$@"; exit', "sh"))
+    memleak = t.memleak("-f", "-p", str(program.pid)).ready()
+    memleak.stop()
+    if "is statically linked and has no symbols of allocator functions" not in memleak.notes:
+        raise Failure(f"no word of the missing allocator: {memleak.notes!r}")
+
+
 @pitfall(20)
 def test_says_what_is_probed(t):
     """The `tracing` line has the number of probes; -v lists files and functions."""
