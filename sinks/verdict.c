@@ -159,7 +159,7 @@ static const struct {
 			      "ipcs -q -p lists them"},
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
-	[FOOTPRINT_TMPFS] = {"the tmpfs memory of the user", "-K --movable",
+	[FOOTPRINT_TMPFS] = {"the tmpfs and System V memory of the user", "-K --movable",
 			     "shows who allocates it"},
 };
 

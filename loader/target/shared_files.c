@@ -3,8 +3,10 @@
 #include "loader/target/shared_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,24 +155,62 @@ static uint64_t open_bytes(pid_t pid, int except)
 	return sum;
 }
 
+struct segment {
+	pid_t creator;
+	unsigned int user;
+	time_t changed; /* when the segment was made, or its owner was changed */
+	uint64_t bytes;
+};
+
 /*
- * Each line of /proc/sysvipc/shm has: key id perms size cpid lpid nattch uid gid cuid cgid atime
- * dtime ctime rss swap.
+ * Reads the next segment to which no process is attached. Each line of /proc/sysvipc/shm has: key
+ * id perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap.
  */
+static bool read_detached(FILE *file, struct segment *ret)
+{
+	uint64_t attached, resident, swapped;
+	int64_t changed;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line,
+			   "%*d %*d %*o %*u %d %*d %" SCNu64 " %u %*u %*u %*u %*u %*u %" SCNd64
+			   " %" SCNu64 " %" SCNu64,
+			   &ret->creator, &attached, &ret->user, &changed, &resident,
+			   &swapped) != 6 ||
+		    attached)
+			continue;
+		ret->changed = changed;
+		ret->bytes = resident + swapped;
+		return true;
+	}
+	return false;
+}
+
 static uint64_t detached_bytes(pid_t pid)
 {
 	FILE *file = fopen("/proc/sysvipc/shm", "re");
-	uint64_t sum = 0, resident, swapped, attached;
-	char line[256];
-	int creator;
+	struct segment segment;
+	uint64_t sum = 0;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line,
-			   "%*d %*d %*o %*u %d %*d %" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64
-			   " %" SCNu64,
-			   &creator, &attached, &resident, &swapped) == 4 &&
-		    creator == pid && !attached)
-			sum += resident + swapped;
+	while (read_detached(file, &segment))
+		if (segment.creator == pid)
+			sum += segment.bytes;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+uint64_t shared_files_left_bytes(uid_t user, time_t since)
+{
+	FILE *file = fopen("/proc/sysvipc/shm", "re");
+	struct segment segment;
+	uint64_t sum = 0;
+
+	while (read_detached(file, &segment))
+		if (segment.user == user && segment.changed >= since && segment.creator > 0 &&
+		    kill(segment.creator, 0) < 0 && errno == ESRCH)
+			sum += segment.bytes;
 	if (file)
 		fclose(file);
 	return sum;

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /*
  * Returns the total bytes of three kinds of shared memory: files from memfd_create() and in
@@ -17,5 +18,11 @@
  * not counted; -1 if all files are counted.
  */
 uint64_t shared_files_bytes(pid_t pid, int except);
+
+/*
+ * Returns the bytes of a user's System V segments that were made after `since`, whose creator has
+ * ended, and to which no process is attached. Only those of memleak's IPC namespace count.
+ */
+uint64_t shared_files_left_bytes(uid_t user, time_t since);
 
 #endif

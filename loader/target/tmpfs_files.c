@@ -20,6 +20,7 @@
 #include "base/prefix.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
+#include "loader/target/shared_files.h"
 
 #define MOUNTS_MAX 4096
 /* Maximum number of tmpfs mounts that are walked */
@@ -266,7 +267,7 @@ void tmpfs_files_deinit(struct tmpfs_files *files)
 /* The owner of /proc/PID is the effective user of the process. */
 uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 {
-	uint64_t namespace = proc_namespace(pid, "mnt");
+	uint64_t namespace = proc_namespace(pid, "mnt"), segments = 0;
 	struct stat process;
 	char path[32];
 
@@ -276,5 +277,7 @@ uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 	if (!hash_map_get(&files->namespaces, namespace) &&
 	    !hash_map_set(&files->namespaces, namespace, files))
 		walk_mounts(files, pid);
-	return (uintptr_t)hash_map_get(&files->bytes, (uint64_t)process.st_uid + 1);
+	if (proc_has_own_namespace(pid, -1, "ipc"))
+		segments = shared_files_left_bytes(process.st_uid, files->since.tv_sec);
+	return segments + (uintptr_t)hash_map_get(&files->bytes, (uint64_t)process.st_uid + 1);
 }

@@ -28,11 +28,11 @@ void tmpfs_files_deinit(struct tmpfs_files *files);
 
 /*
  * Returns the bytes of the files that belong to the effective user of a process and were created or
- * changed since the first report. Older files do not count: if one of them is removed, the sum must
- * not fall, because this would hide the growth of other files. Walks the mounts that the process
- * sees, unless this was done for this report. Skips entries after the first 16384 of a mount or
- * 65536 in all, files that memleak has open, and mounts below a file system that may be served by
- * another process or machine.
+ * changed since the first report, and of System V segments that ended processes have left. Older
+ * files do not count: if one of them is removed, the sum must not fall, because this would hide the
+ * growth of other files. Walks the mounts that the process sees, unless this was done for this
+ * report. Skips entries after the first 16384 of a mount or 65536 in all, files that memleak has
+ * open, and mounts below a file system that may be served by another process or machine.
  */
 uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid);
 

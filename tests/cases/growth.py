@@ -319,6 +319,16 @@ def test_copied(t, way):
 
 
 @slow
+def test_left_segments(t):
+    """No all-clear is given while children leave System V segments behind."""
+    program = t.program("untraced", "segments", wrapper=("unshare", "-i"))
+    inside = ("nsenter", f"--ipc=/proc/{program.pid}/ns/ipc")  # the segments end with it
+    memleak = t.memleak("--json", "-p", str(program.pid), "1", wrapper=inside).ready()
+    program.send()
+    wanted("verdict", memleak.report_number(14)["verdict"], "unknown")
+
+
+@slow
 def test_trifle(t):
     """
     A function that leaks a few bytes is not named while memory grows that no function is named for.

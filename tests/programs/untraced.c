@@ -20,6 +20,7 @@
  *	timers       a POSIX timer
  *	queues       a System V message queue with a message
  *	copied       bytes of a heap block, which is replaced by a larger copy
+ *	segments     a System V segment, left by a child that has ended
  *	trifle       touched pages of private memory that is mapped in rare steps, and a small block
  *	nothing      nothing
  */
@@ -35,6 +36,7 @@
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -253,6 +255,21 @@ static void copy_larger(void)
 	size += COPIED;
 }
 
+static void leave_segment(void)
+{
+	pid_t pid = fork();
+	void *mapped;
+
+	must(pid >= 0, "fork");
+	if (!pid) {
+		mapped = shmat(shmget(IPC_PRIVATE, PIECE, IPC_CREAT | 0600), NULL, 0);
+		must(mapped != (void *)-1, "shmat");
+		memset(mapped, 1, PIECE);
+		_exit(0);
+	}
+	must(waitpid(pid, NULL, 0) == pid, "waitpid");
+}
+
 static void leak_trifle(void)
 {
 	static unsigned int step;
@@ -289,6 +306,7 @@ static const struct kind {
 	{"timers", make_timer, 1},
 	{"queues", make_queue, 1},
 	{"copied", copy_larger, COPIED},
+	{"segments", leave_segment, 0},
 	{"trifle", leak_trifle, 0},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},
