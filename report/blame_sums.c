@@ -59,6 +59,7 @@ struct call {
 	bool has_keeper; /* true if functions further out keep the memory of the assigned sites */
 	bool stays;      /* true if these functions are not to blame */
 	double kept;     /* gain of the sites for which the call may be blamed instead */
+	double inside;   /* gain of the sites that are assigned to inner calls */
 	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
 	size_t most; /* index of the assigned site whose memory grew most */
@@ -175,7 +176,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	symbol = sym_outermost_symbol(locations[at]);
 	if (symbol) {
 		call->is_main = !strcmp(symbol, "main");
-		call->function = function_hash(sym_outermost(locations[at]), locations[at]->module);
+		call->function = function_hash(sym_outermost(locations[at]), locations[at]);
 	}
 	return 0;
 }
@@ -311,6 +312,22 @@ static void add_by_caller(struct blaming *blaming, size_t site)
 		return;
 	call->most_by_caller = site;
 	call->most_by_caller_gained = gained;
+}
+
+/* Adds a site's gain to `inside` of the calls further out than the call it is assigned to. */
+static void add_inside(struct blaming *blaming, size_t site)
+{
+	uint32_t inner = blaming->assigned[site], outer;
+	bool is_inside = false;
+
+	if (!inner || !blaming->calls[inner - 1].is_listed)
+		return;
+	for (size_t depth = 0; depth < CALLER_CALLS; depth++) {
+		outer = call_at(blaming, site, depth);
+		if (outer && is_inside)
+			blaming->calls[outer - 1].inside += gain(blaming, site, outer);
+		is_inside |= outer == inner;
+	}
 }
 
 /*
@@ -725,6 +742,8 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	ret.growth.history = blaming->callers->growth[sum].history;
 	ret.path_cnt = call->paths;
 	ret.common_callers = common_callers;
+	if (call->gained > 0)
+		ret.blamed_inside = fmin(fmax(call->inside / call->gained, 0), 1);
 	return ret;
 }
 
@@ -761,8 +780,10 @@ static int blame_growing(struct blaming *blaming)
 		assign_spread(blaming, i);
 		add_up(blaming, i);
 	}
-	for (size_t i = 0; !err && i < blaming->cnt; i++)
+	for (size_t i = 0; !err && i < blaming->cnt; i++) {
 		add_by_caller(blaming, i);
+		add_inside(blaming, i);
+	}
 	return err;
 }
 

@@ -29,6 +29,7 @@
 struct path {
 	size_t at;                          /* index of the path's candidate */
 	const struct site_history *history; /* history of the candidate */
+	double blamed_inside;               /* see struct candidate */
 	uint64_t function; /* hash of the blamed function; 0 if the path is not to be joined */
 	uint64_t name;    /* hash of the function's name; differs between instances of a template */
 	uint64_t caller;  /* hash of the function's caller; 0 if the path has no caller to show */
@@ -63,6 +64,18 @@ static double rate_of(const struct path *path)
 	return path->history->trend.bytes_per_s;
 }
 
+/* Returns the part of the paths' growth for which inner functions are blamed. */
+static double blamed_inside(const struct path *paths, size_t cnt)
+{
+	double whole = 0, inside = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		whole += rate_of(&paths[i]);
+		inside += paths[i].blamed_inside * rate_of(&paths[i]);
+	}
+	return whole > 0 ? inside / whole : 0;
+}
+
 static uint64_t hash_owner(const struct site *site, uint64_t hash)
 {
 	return hash_word(hash_word(hash, site->process->image), (uint64_t)site->tid) ?: 1;
@@ -79,8 +92,7 @@ static void find_callers(const struct report_site *shown, struct path *path)
 	struct stack_pos pos = shown->blamed;
 
 	while (blame_next_caller(shown, &pos)) {
-		uint64_t hash =
-			function_hash(function_at(shown, pos), shown->locations[pos.frame]->module);
+		uint64_t hash = function_hash(function_at(shown, pos), shown->locations[pos.frame]);
 
 		path->caller = path->caller ?: hash;
 		path->callers = hash_word(path->callers, hash);
@@ -112,10 +124,9 @@ static void judge(const struct options *opts, const struct report_site *shown, s
 		return;
 	path->name = sym_is_known(frame->symbol)
 			     ? hash_text(0, frame->symbol)
-			     : hash_text(location->module_offset, location->module);
-	path->function = hash_owner(site, sym_is_known(frame->symbol)
-						  ? function_hash(frame, location->module)
-						  : path->name);
+			     : hash_text(location->module_offset, function_file(location));
+	path->function = hash_owner(
+		site, sym_is_known(frame->symbol) ? function_hash(frame, location) : path->name);
 	path->is_inlined = shown->blamed.function + 1 < location->frame_cnt;
 	find_callers(shown, path);
 	if (may_hide_pool(shown, path))
@@ -297,6 +308,7 @@ static int join(struct joining *joining, struct path *paths, size_t cnt,
 	*made = joining->candidates[shown_path(joining, paths, cnt, &common)->at];
 	made->growth.history = sum;
 	made->path_cnt = path_cnt;
+	made->blamed_inside = blamed_inside(paths, cnt);
 	made->common_callers = chunks->bytes ? CALLERS_NONE : common;
 	made->chunks = *chunks;
 	made->has_instances = chunks->function != POOL_UNKNOWN && have_instances(paths, cnt);
@@ -411,7 +423,9 @@ static int list_paths(const struct callers *callers, const struct chunk_pools *p
 	for (size_t i = 0; i < cnt; i++)
 		if (may_be_joined(callers, pools, &joining->candidates[i]))
 			joining->paths[at++] = (struct path){
-				.at = i, .history = joining->candidates[i].growth.history};
+				.at = i,
+				.history = joining->candidates[i].growth.history,
+				.blamed_inside = joining->candidates[i].blamed_inside};
 	joining->cnt = at;
 	return 0;
 }

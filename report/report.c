@@ -111,6 +111,7 @@ static void show(const struct shown *shown, struct report_site *sites,
 			.blamed_from = candidates[i].blamed_from,
 			.path_cnt = candidates[i].path_cnt,
 			.common_callers = candidates[i].common_callers,
+			.blamed_inside = candidates[i].blamed_inside,
 			.chunks = candidates[i].chunks,
 			.has_instances = candidates[i].has_instances,
 		};
@@ -591,7 +592,7 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 		return -ENOMEM;
 	for (size_t i = 0; i < suspect_cnt; i++) {
 		report->suspects_total += suspects[i].path_cnt ?: 1;
-		report->suspects_per_s += suspects[i].growth.history->trend.bytes_per_s;
+		report->suspects_per_s += candidate_bytes_per_s(&suspects[i]);
 		append_path(&suspects[i], cnts, shown);
 	}
 	for (size_t i = 0; i < companion_cnt; i++) {
@@ -736,7 +737,7 @@ static void uncount(const struct report_site *path, struct report *report)
 	if (site_is_doubtful(path->site))
 		return;
 	report->suspects_total -= path->path_cnt ?: 1;
-	report->suspects_per_s -= path->history->trend.bytes_per_s;
+	report->suspects_per_s -= path_bytes_per_s(path);
 }
 
 /* Marks the paths whose memory consists of runtime objects that may stop growing soon. */

@@ -52,6 +52,7 @@ struct report_site {
 	 */
 	bool in_pool;
 	enum common_callers common_callers;
+	double blamed_inside;     /* see struct candidate */
 	bool is_excluded;         /* true if the site grows, but must not become a suspect */
 	struct chunks chunks;     /* chunks, if a chunk pool took the memory */
 	bool has_instances;       /* true if the blamed functions are instances of one template */

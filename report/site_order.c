@@ -33,10 +33,15 @@ bool candidate_is_suspect(const struct candidate *candidate)
 	       site_is_suspect(candidate->site, candidate->growth.history);
 }
 
+double candidate_bytes_per_s(const struct candidate *candidate)
+{
+	return (1 - candidate->blamed_inside) * candidate->growth.history->trend.bytes_per_s;
+}
+
 /* Returns a site's weight: its growth in bytes per second times its leak score. */
 static double weight_of(const struct candidate *candidate)
 {
-	return score_of(candidate) * candidate->growth.history->trend.bytes_per_s;
+	return score_of(candidate) * candidate_bytes_per_s(candidate);
 }
 
 /* Compares sizes, then numbers of blocks, the largest first; then ids, the lowest first. */

@@ -23,6 +23,7 @@ struct candidate {
 	size_t path_cnt;    /* number of sites that the candidate stands for; 0 for a single site */
 	size_t blamed_from; /* frames with a lower index are not blamed */
 	enum common_callers common_callers;
+	double blamed_inside; /* part of the growth for which inner functions are blamed, 0 to 1 */
 	/*
 	 * If joined_paths_init() found that a chunk pool took the memory, the chunks; otherwise all
 	 * 0.
@@ -44,6 +45,9 @@ bool site_is_doubtful(const struct site *site);
 /* True if a site seems to leak: it grows, its leak score is high enough, and it is not doubtful. */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
 bool candidate_is_suspect(const struct candidate *candidate);
+
+/* Returns the growth in bytes per second, without that for which inner functions are blamed. */
+double candidate_bytes_per_s(const struct candidate *candidate);
 
 /*
  * Selects the candidates that seem to leak. Sorts them by growth per second times leak score, in

@@ -64,6 +64,13 @@ static bool same_text(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
+/* True if two sites are blamed in the same file, or in copies of a file. */
+static bool have_one_file(const struct report_site *a, const struct report_site *b)
+{
+	return !strcmp(module_of(a), module_of(b)) ||
+	       same_text(location_of(a)->build_id, location_of(b)->build_id);
+}
+
 static bool have_one_source(const struct sym_frame *a, const struct sym_frame *b)
 {
 	return same_text(a->file, b->file);
@@ -85,7 +92,7 @@ static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
  * True if the same function, or two instances of one template, are blamed for two sites. Functions
  * of several files, such as copies of a library, are the same if they have one name and one source.
  * If neither blamed function has a name, true if the blamed frames have the same offset in the same
- * file.
+ * file or in a copy of it.
  */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
@@ -94,9 +101,8 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 
 	if (!left || !right)
 		return false;
-	in_one_file = !strcmp(module_of(a), module_of(b)) &&
-		      (!sym_is_script(location_of(a)) || !left->file || !right->file ||
-		       have_one_source(left, right));
+	in_one_file = have_one_file(a, b) && (!sym_is_script(location_of(a)) || !left->file ||
+					      !right->file || have_one_source(left, right));
 	if (!left->symbol && !right->symbol)
 		return in_one_file && *module_of(a) && offset_of(a) && offset_of(a) == offset_of(b);
 	if (!left->symbol || !right->symbol || !(in_one_file || have_one_source(left, right)))
@@ -179,9 +185,14 @@ static bool is_of_new_process(const struct report_site *paths, size_t at)
 	return true;
 }
 
+double path_bytes_per_s(const struct report_site *path)
+{
+	return (1 - path->blamed_inside) * path->history->trend.bytes_per_s;
+}
+
 static double weight_of(const struct report_site *path)
 {
-	return path->history->trend.score.total * path->history->trend.bytes_per_s;
+	return path->history->trend.score.total * path_bytes_per_s(path);
 }
 
 static bool have_two_names(const struct process *a, const struct process *b)
@@ -215,8 +226,8 @@ static void add(struct suspect *suspect, const struct report_site *path)
 	suspect->path_cnt += path->path_cnt ?: 1;
 	suspect->companion_cnt += is_companion;
 	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
-	suspect->bytes_per_s += history->trend.bytes_per_s;
-	suspect->companions_per_s += is_companion ? history->trend.bytes_per_s : 0;
+	suspect->bytes_per_s += path_bytes_per_s(path);
+	suspect->companions_per_s += is_companion ? path_bytes_per_s(path) : 0;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;
 	suspect->freed += history_freed(history, 0);

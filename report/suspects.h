@@ -76,6 +76,9 @@ struct trifle_scale {
 	bool wants_all;
 };
 
+/* Returns the growth in bytes per second, without that for which inner functions are blamed. */
+double path_bytes_per_s(const struct report_site *path);
+
 /*
  * Merges cnt paths that seem to leak into suspects. Returns at most `most` suspects: the worst
  * first, but slight ones last. Leaves out paths that may stop growing soon. Leaves out a suspect

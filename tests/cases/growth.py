@@ -170,15 +170,17 @@ def test_templates(t):
 
 @slow
 @timeout(120)
-@each("libraries", "workers")
+@each("libraries", "stripped", "workers")
 def test_copies(t, what):
     """
     One function is one suspect with the total rate, in copies of a library and in workers that
     have names of their own.
     """
-    libraries = [t.tmp / f"copy-{i}.so" for i in range(12)] if what == "libraries" else []
+    libraries = [t.tmp / f"copy-{i}.so" for i in range(12)] if what != "workers" else []
     for library in libraries:
         shutil.copy(t.file_of("libplugin.so"), library)
+        if what == "stripped":
+            subprocess.run(["strip", "--strip-debug", library], check=True)
     program = t.program("copies", *libraries)
     memleak = t.memleak("--json", *["-f"] * (what == "workers"), "-p", str(program.pid), "1").ready()
     program.send()

@@ -160,6 +160,7 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report that has the site */
 	size_t cnt;
 	bool has_several_leaks;
+	double whole_per_s;      /* their growth together; 0: any */
 	const char *among;       /* one of the functions blamed for several leaks; NULL: any */
 	bool are_instances;      /* true if the blamed functions are instances of a template */
 	enum pool_function pool; /* expected value */
@@ -222,6 +223,18 @@ static bool is_blamed(const struct report *report, const char *function)
 	return false;
 }
 
+static void check_whole(const struct report *report, double bytes_per_s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		sum += report->suspects[i].bytes_per_s;
+	assert_true(sum > 0.9 * bytes_per_s);
+	assert_true(sum < 1.1 * bytes_per_s);
+	assert_true(report->suspects_per_s > 0.9 * bytes_per_s);
+	assert_true(report->suspects_per_s < 1.1 * bytes_per_s);
+}
+
 static void check_report(const struct made *made, const struct snapshot *snap,
 			 const struct growth *growth, const struct callers *callers,
 			 const char *function, size_t paths, size_t pool_callers,
@@ -240,6 +253,8 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 	if (made->has_several_leaks) {
 		assert_true(report.suspect_cnt > 1);
 		assert_true(!made->among || is_blamed(&report, made->among));
+		if (made->whole_per_s)
+			check_whole(&report, made->whole_per_s);
 		report_deinit(&report);
 		return;
 	}
@@ -665,6 +680,18 @@ static void inlined_function(void **state)
 	name_handlers(false, NULL);
 }
 
+/* A function that leaks calls another one that leaks: no block counts for both. */
+static void leak_inside(void **state)
+{
+	static struct made made = {
+		.has_several_leaks = true, .among = "leak", .whole_per_s = RATE(100)};
+
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, 100, i % PER_REPORT < 8 ? LEAK : INNER + i % 3,
+		    AUDIT, OUTER + i);
+	check(&made, REPORTS, "", 0, 0);
+}
+
 /* Paths of a function in different programs are not joined: each program has its own leak. */
 static void two_programs(void **state)
 {
@@ -746,6 +773,7 @@ int main(void)
 		cmocka_unit_test(leak_of_one_caller),
 		cmocka_unit_test(inlined_pool),
 		cmocka_unit_test(inlined_function),
+		cmocka_unit_test(leak_inside),
 		cmocka_unit_test(two_programs),
 		cmocka_unit_test(unknown_pool),
 		cmocka_unit_test(caller_keeps),
