@@ -30,6 +30,9 @@
 #include "loader/target/modules.h"
 #include "prober/prober.h"
 
+/* Stop signal at a system call, with PTRACE_O_TRACESYSGOOD */
+#define CALL_STOP (SIGTRAP | 0x80)
+
 /* Delay in milliseconds before memleak logs that it is waiting for the command to end. */
 #define NOTE_AFTER_MS 1000
 
@@ -147,7 +150,7 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 	 * look like a signal that kills the process.
 	 */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL,
-	       (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC));
+	       (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD));
 	return 0;
 }
 
@@ -209,9 +212,19 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 }
 
 /*
- * Continues the stopped process until it traps at pc_then, and delivers all other signals. Returns
- * -ERESTART if the process has executed another program, which has not begun yet.
+ * Continues the stopped process until it stops again, and delivers the signal. Returns the next
+ * signal or a negative errno: -ERESTART if the process has executed another program, which has not
+ * begun yet.
  */
+static int run_to_stop(struct child *child, enum __ptrace_request request, int sig)
+{
+	if (ptrace(request, child->pid, NULL, (void *)(long)sig))
+		return -errno;
+	sig = wait_stopped(child);
+	return sig >= 0 && child->status >> 16 == PTRACE_EVENT_EXEC ? -ERESTART : sig;
+}
+
+/* Continues the stopped process until it traps at pc_then. Returns 0 or a negative errno. */
 static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
@@ -219,13 +232,9 @@ static int run_to_trap(struct child *child, uint64_t pc_then)
 	for (;;) {
 		uint64_t pc = 0;
 
-		if (ptrace(PTRACE_CONT, child->pid, NULL, (void *)(long)sig))
-			return -errno;
-		sig = wait_stopped(child);
+		sig = run_to_stop(child, PTRACE_CONT, sig);
 		if (sig < 0)
 			return sig;
-		if (child->status >> 16 == PTRACE_EVENT_EXEC)
-			return -ERESTART;
 		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
 			return 0;
 	}
@@ -281,9 +290,28 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 }
 
 /*
+ * Lets the process run to the first system call after the loading of all libraries: the dynamic
+ * loader of glibc makes one, which unmaps its cache, before it calls constructors.
+ */
+static int run_to_call(struct child *child)
+{
+	int sig = 0;
+
+	for (;;) {
+		sig = run_to_stop(child, PTRACE_SYSCALL, sig);
+		if (sig < 0)
+			return sig;
+		if (sig != CALL_STOP)
+			continue;
+		if (libraries_complete(child->pid))
+			return 0;
+		sig = 0;
+	}
+}
+
+/*
  * Lets the process run to the hook with a breakpoint. If another tracer has already set a
- * breakpoint there, leaves the process where it is, because the traps of the two breakpoints could
- * not be distinguished.
+ * breakpoint there, the traps of the two could not be distinguished: system calls must do.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {
@@ -297,10 +325,9 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 			return -errno;
 		if ((word & arch_breakpoint_mask) == arch_breakpoint) {
 			log_note("another tracer has a breakpoint on %s of the dynamic loader: "
-				 "allocations "
-				 "before main may be missed",
+				 "allocations of constructors may be missed",
 				 LOADER_HOOK);
-			return 0;
+			return run_to_call(child);
 		}
 		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
 		if (!err)

@@ -22,7 +22,6 @@ from lib.links import WORDS
 from lib.memleak import children_of, helpers_of
 from lib.process import PATIENCE, until
 from lib.slowness import IS_SLOW
-from lib.tracing import has_watchpoints
 
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
@@ -719,8 +718,6 @@ def test_command_beside(t):
     """
     The command is stopped at the dynamic loader's hook, where other memleaks have a probe, too.
     """
-    if not has_watchpoints():
-        raise Skip("a command can be stopped only by a breakpoint, which is not placed on a probe")
     program = t.program("family", "server", "1", path=rename(t, f"c{os.getpid()}"))
     memleak = find(t, "--comm", f"c{os.getpid()}")
     command = t.command(t.file_of("family"), "server", "2", options=("-f",))
