@@ -31,13 +31,17 @@
 
 /*
  * Maximum duration of a report in nanoseconds: the interval plus REPORT_MORE_NS, but at most
- * REPORT_NS. Needed because a hostile user can provide many files that take long to parse. A report
- * that takes longer than the interval delays the next one. The time to read the block tables is
- * added to the maximum, so that the time for looking up names stays the same.
+ * REPORT_NS; the last report has REPORT_NS. Needed because a hostile user can provide many files
+ * that take long to parse. A report that takes longer than the interval delays the next one. The
+ * time to read the block tables is added to the maximum, so that the time for looking up names
+ * stays the same.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
-/* Maximum duration of the last report in nanoseconds: the user is waiting for memleak to end. */
+/*
+ * Maximum duration in nanoseconds of a report that ends memleak because the user has requested the
+ * end, and is waiting for it
+ */
 #define REPORT_LAST_NS 1400000000ULL
 /*
  * Maximum time to read the block tables for the last report if the user has requested the end, in
@@ -274,7 +278,9 @@ static uint64_t report_ns(const struct run *run, bool final)
 {
 	uint64_t most_ns = run->opts->interval_ns + REPORT_MORE_NS;
 
-	return patient_ns(final ? REPORT_LAST_NS : most_ns < REPORT_NS ? most_ns : REPORT_NS);
+	if (final)
+		return patient_ns(run->end_requested ? REPORT_LAST_NS : REPORT_NS);
+	return patient_ns(most_ns < REPORT_NS ? most_ns : REPORT_NS);
 }
 
 /*
