@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 
 from lib import Failure, each, owner, slow, timeout, wanted
 from lib.http import address_of, scrape
