@@ -307,7 +307,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	int err;
 
 	if (known) {
-		state->throws |= known->throws;
+		state->process->throws |= known->throws;
 		if (!known->has_heap)
 			return;
 		state->deferred |= known->since_ns > state->process->since_ns;
@@ -410,15 +410,29 @@ static void attach_raise(struct attach_state *state, const struct module *module
 	file_functions_deinit(&found);
 }
 
+static bool was_searched(const struct user_process *process, const struct module *module)
+{
+	for (size_t i = 0; i < process->searched_cnt; i++)
+		if (file_id_equal(&process->searched[i], &module->id))
+			return true;
+	return false;
+}
+
+/*
+ * If a probed function may throw exceptions, probes what raises them, also in files that are loaded
+ * later.
+ */
 static void attach_raises(struct attach_state *state, const struct module_list *list)
 {
+	const struct user_process *process = state->process;
 	struct shared_probes *shared = state->ctx->shared;
 
-	for (size_t i = 0; i < list->cnt; i++) {
+	for (size_t i = 0; process->throws && i < list->cnt; i++) {
 		const struct module *module = &list->items[i];
 		struct probed_file *known = shared ? shared_probes_find(shared, module->fd) : NULL;
 
-		if (known && known->raises_known)
+		if ((known && known->raises_known) ||
+		    (!shared && process->raises_known && was_searched(process, module)))
 			continue;
 		attach_raise(state, module);
 		if (known && !state->postponed)
@@ -552,8 +566,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 		else
 			search_module(state, &list->items[i], scope);
 	}
-	if (state->throws)
-		attach_raises(state, list);
+	attach_raises(state, list);
 	attach_free_code(state, list);
 }
 
@@ -691,14 +704,6 @@ static void note_loader(struct user_process *process, const struct module_list *
 		permanent[i] = list->items[i].id;
 }
 
-static bool was_searched(const struct user_process *process, const struct module *module)
-{
-	for (size_t i = 0; i < process->searched_cnt; i++)
-		if (file_id_equal(&process->searched[i], &module->id))
-			return true;
-	return false;
-}
-
 static void note_searched(struct user_process *process, const struct module_list *list)
 {
 	struct file_id *searched =
@@ -706,6 +711,7 @@ static void note_searched(struct user_process *process, const struct module_list
 
 	if (!searched)
 		return;
+	process->raises_known = process->throws;
 	process->searched = searched;
 	process->searched_cnt = list->cnt;
 	for (size_t i = 0; i < list->cnt; i++)
@@ -775,8 +781,7 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 		else if (!was_searched(process, &list.items[i]))
 			search_module(&state, &list.items[i], SCOPE_EXPORTED);
 	}
-	if (state.throws)
-		attach_raises(&state, &list);
+	attach_raises(&state, &list);
 	attach_free_code(&state, &list);
 	check_moved(&state, &list);
 	if (list.is_consistent && !state.postponed)

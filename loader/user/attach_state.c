@@ -227,7 +227,7 @@ void attach_probes(struct attach_state *state, const struct module *module, stru
 			state->process->stepped |= 1U << family_from(probe->shape);
 		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
 			continue;
-		state->throws |= probe->throws;
+		state->process->throws |= probe->throws;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
 	}

@@ -29,7 +29,6 @@ struct attach_state {
 	size_t moved_cnt; /* number of heap functions in moved code, where no probe fires */
 	size_t placed;    /* number of probes that this search added */
 	bool deferred;    /* true if a file got its first probes after the process had started */
-	bool throws;      /* true if a probed function may throw an exception */
 	bool hooked;      /* true if this search probed the hook of the dynamic loader */
 	/*
 	 * true if the file being searched was loaded at run time (dlopen) or is probed for all

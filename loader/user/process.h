@@ -58,6 +58,8 @@ struct user_process {
 	size_t searched_cnt;
 	struct probe_set probes; /* the process's own probes; unused if probes are shared */
 	uint32_t stepped;        /* bit set of families with a single-stepped probe */
+	bool throws;             /* true if a probed function may throw an exception */
+	bool raises_known;       /* true if what raises exceptions was searched for in `searched` */
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */

@@ -3,11 +3,13 @@
 
 import os
 import pathlib
+import re
 import signal
 import struct
+import subprocess
 import time
 
-from lib import (AFTER_EXEC, Failure, alone, culprit, each, expect, owner,
+from lib import (AFTER_EXEC, ROOT, Failure, alone, culprit, each, expect, owner,
                  pitfall, sample)
 from lib.context import FOREVER
 from lib.links import attach
@@ -381,6 +383,31 @@ def test_dlopened_operator_new(t):
            if any(frame["symbol"] == "foreign_alloc" for frame in site["stack"][:2])]
     if got != [(5, 5 * 56)]:
         raise Failure(f"count and bytes {got}, not [(5, 280)]")
+
+
+def test_raise_in_later_library(t):
+    """A library that raises exceptions is probed, even if it is loaded after what may throw them."""
+    source, program = t.tmp / "later.cpp", t.tmp / "later"
+    source.write_text("""
+#include <cstdio>
+#include <dlfcn.h>
+int main()
+{
+	volatile int *p = new int;
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	return !dlopen("libgcc_s.so.1", RTLD_NOW) || getchar();
+}
+""", encoding="ascii")
+    subprocess.run(["c++", "-g", "-static-libgcc", "-static-libstdc++", "-o", program, source,
+                    ROOT / "tests/programs/own_new.cpp"], check=True)
+    target = t.program("later", path=program)
+    memleak = t.attach(target, "-v")
+    target.send()
+    raising = re.compile(r"_Unwind_RaiseException at \S*/libgcc_s\.so")
+    memleak.wait_for("its probe", lambda: raising.search(memleak.notes))
+    memleak.stop()
 
 
 @pitfall(16)
