@@ -13,8 +13,10 @@
 #include "app/commands.h"
 #include "app/missing_names.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/signals.h"
 #include "metrics/listen.h"
 #include "report/callers.h"
 #include "report/ended.h"
@@ -151,6 +153,11 @@ static enum last_verdict verdict_of(const struct report *report, bool needs_proo
 									       : VERDICT_UNKNOWN;
 }
 
+bool reporter_lacks_names(const struct reporter *reporter)
+{
+	return !clock_left_ms(reporter->names_until_ns) || signals_end_pending();
+}
+
 /*
  * Logs once which functions have no names; logs nothing for a recording. Does so at the second
  * report, or at the final one if that comes first: names that take long to look up may be missing
@@ -160,7 +167,8 @@ static void note_missing_names(struct reporter *reporter, const struct report *r
 {
 	bool may_come = reporter->totals.cnt < 2 && !report->final;
 
-	if (!reporter->recorded && !may_come && !reporter->names_noted)
+	if (!reporter->recorded && !may_come && !reporter->names_noted &&
+	    !reporter_lacks_names(reporter))
 		reporter->names_noted = missing_names_note(report);
 }
 
@@ -464,5 +472,6 @@ int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_
 			 output_wants(reporter->out, final);
 	enum use use = snap->between ? USE_NOTE : show && is_wanted ? USE_SHOW : USE_REMEMBER;
 
+	reporter->names_until_ns = deadline_ns;
 	return add(reporter, snap, deadline_ns, final, use);
 }

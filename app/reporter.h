@@ -53,8 +53,9 @@ struct reporter {
 	uint64_t reports;     /* number of printed reports */
 	/* memleak's load as measured at the screen's previous report */
 	struct own_load load;
-	struct totals totals; /* total outstanding bytes in each of the latest reports */
-	bool names_noted;     /* true if missing names have been logged */
+	struct totals totals;    /* total outstanding bytes in each of the latest reports */
+	bool names_noted;        /* true if missing names have been logged */
+	uint64_t names_until_ns; /* time until which names are looked up for the latest report */
 	/* true if snapshots come from a recording or core file, so processes cannot be read */
 	bool recorded;
 	/* with `recorded`: true if no report is shown after this one; set by the caller */
@@ -76,6 +77,12 @@ int verdict_exit_code(const struct options *opts, enum last_verdict verdict, int
 int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
 		  struct reporter *ret);
 void reporter_deinit(struct reporter *reporter);
+
+/*
+ * True if names may be missing in the latest report because there was no time to look them up, or
+ * because a termination signal is pending.
+ */
+bool reporter_lacks_names(const struct reporter *reporter);
 
 /*
  * Adds a snapshot to the history. If `show` is true, also prints its report, unless the snapshot

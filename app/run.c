@@ -259,7 +259,7 @@ static int show_report(void *arg)
 		err = report_counts(run, &run->snap, run->final);
 	else
 		err = reporter_add(&run->reporter, &run->snap, run->deadline_ns, run->final, true);
-	if (run->final && !run->opts->count_by && !clock_left_ms(run->deadline_ns))
+	if (run->final && !run->opts->count_by && reporter_lacks_names(&run->reporter))
 		log_note("the last report stops waiting for names: unnamed frames are shown as "
 			 "file+offset");
 	run->result->verdict = run->reporter.verdict;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fair_lock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
@@ -271,6 +272,11 @@ static int lose_helper(struct client *client, int err)
 	return err == -ENOMEM ? err : -EIO;
 }
 
+bool client_is_interrupted(void)
+{
+	return fair_lock_is_interrupted() || signals_end_pending();
+}
+
 void client_report_progress(const struct client *client, const char *path, int percent)
 {
 	if (client->on_progress)
@@ -302,7 +308,7 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 			report_job(client);
 			progress_ns = clock_deadline_ns(CLIENT_PROGRESS_NS);
 			if (err == -ETIMEDOUT && clock_left_ms(deadline_ns) &&
-			    !fair_lock_is_interrupted())
+			    !client_is_interrupted())
 				continue;
 		}
 		if (err == -ETIMEDOUT)
@@ -330,7 +336,7 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 			give_up(client);
 			err = 0;
 		}
-	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !fair_lock_is_interrupted());
+	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !client_is_interrupted());
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 

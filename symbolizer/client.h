@@ -52,6 +52,9 @@ void client_report_progress(const struct client *client, const char *path, int p
 /* Interval between calls of the progress callback, and delay of the first call, in nanoseconds. */
 #define CLIENT_PROGRESS_NS 250000000ULL
 
+/* True if another thread needs the symbolizer soon, or if a termination signal is pending. */
+bool client_is_interrupted(void);
+
 /*
  * Waits for the job that an earlier call left unfinished, if there is one; gives the job up if the
  * helper hangs. Returns 0 if a new request can be sent, -ETIMEDOUT or -ENOMEM.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fair_lock.h"
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
@@ -201,7 +200,7 @@ static int await_fetch(struct naming_pass *run, struct module *module)
 		bool more = progress_ns < run->deadline_ns;
 
 		err = fetcher_take(run->fetcher, more ? progress_ns : run->deadline_ns);
-		if (err == -ETIMEDOUT && more && !fair_lock_is_interrupted()) {
+		if (err == -ETIMEDOUT && more && !client_is_interrupted()) {
 			client_report_progress(run->client, module->path, -1);
 			err = 0;
 		}
