@@ -29,7 +29,6 @@
 struct path {
 	size_t at;                          /* index of the path's candidate */
 	const struct site_history *history; /* history of the candidate */
-	double blamed_inside;               /* see struct candidate */
 	uint64_t function; /* hash of the blamed function; 0 if the path is not to be joined */
 	uint64_t name;    /* hash of the function's name; differs between instances of a template */
 	uint64_t caller;  /* hash of the function's caller; 0 if the path has no caller to show */
@@ -65,13 +64,13 @@ static double rate_of(const struct path *path)
 }
 
 /* Returns the part of the paths' growth for which inner functions are blamed. */
-static double blamed_inside(const struct path *paths, size_t cnt)
+static double blamed_inside(const struct joining *joining, const struct path *paths, size_t cnt)
 {
 	double whole = 0, inside = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
 		whole += rate_of(&paths[i]);
-		inside += paths[i].blamed_inside * rate_of(&paths[i]);
+		inside += joining->candidates[paths[i].at].blamed_inside * rate_of(&paths[i]);
 	}
 	return whole > 0 ? inside / whole : 0;
 }
@@ -308,7 +307,7 @@ static int join(struct joining *joining, struct path *paths, size_t cnt,
 	*made = joining->candidates[shown_path(joining, paths, cnt, &common)->at];
 	made->growth.history = sum;
 	made->path_cnt = path_cnt;
-	made->blamed_inside = blamed_inside(paths, cnt);
+	made->blamed_inside = blamed_inside(joining, paths, cnt);
 	made->common_callers = chunks->bytes ? CALLERS_NONE : common;
 	made->chunks = *chunks;
 	made->has_instances = chunks->function != POOL_UNKNOWN && have_instances(paths, cnt);
@@ -423,9 +422,7 @@ static int list_paths(const struct callers *callers, const struct chunk_pools *p
 	for (size_t i = 0; i < cnt; i++)
 		if (may_be_joined(callers, pools, &joining->candidates[i]))
 			joining->paths[at++] = (struct path){
-				.at = i,
-				.history = joining->candidates[i].growth.history,
-				.blamed_inside = joining->candidates[i].blamed_inside};
+				.at = i, .history = joining->candidates[i].growth.history};
 	joining->cnt = at;
 	return 0;
 }
