@@ -775,6 +775,7 @@ def test_inherited(t, what):
     run_heirs(t, what)
 
 
+@sample(2, 1)
 @untraced
 @each("frees", "same_address", "grandchild", "gone_exec")
 @timeout(120)

@@ -24,6 +24,7 @@ def of_library(site):
     return any((frame["symbol"] or "").startswith("_dl_init") for frame in site["stack"])
 
 
+@sample(2)
 @pitfall(12, 18)
 @each(*LIBRARIES)
 def test_each_program(t, name):
@@ -98,6 +99,7 @@ def test_heap_destroyed(t):
         raise Failure(f"lost: {lost}, not one heap")
 
 
+@sample(2, 1)
 @once
 @each(*LIBRARIES)
 def test_preloaded_threads(t, name):
@@ -349,6 +351,7 @@ POOLS = ("--alloc", "cells_take:pool_malloc", "--alloc", "cells_resize:pool_real
          "--alloc", "_ZN5Arena4takeEm:pool_malloc")
 
 
+@sample(2)
 @each("session", "multi", "perf", "shape")
 def test_pools(t, kind):
     """--alloc and --free: also static functions, and a C++ function that throws."""

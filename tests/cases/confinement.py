@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import ROOT, Failure, Skip, each, expect, once, slow, untraced, wanted
+from lib import ROOT, Failure, Skip, each, expect, once, sample, slow, untraced, wanted
 from lib.http import address_of, fetch
 from lib.process import PATIENCE
 
@@ -220,6 +220,7 @@ def test_fetcher(t, who):
     memleak.stop()
 
 
+@sample(2)
 @each("foreign", "open", "link", "file")
 def test_no_cache(t, name):
     """

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, Skip, each, expect, pitfall, wanted
+from lib import Failure, Skip, each, expect, pitfall, sample, wanted
 from lib.apart import NEW_PIDS, numbers_of, only_child
 from lib.libraries import libraries_of
 
@@ -163,6 +163,7 @@ def test_proc_of_another_namespace(t):
               wrapper=("unshare", "-p", "-f", "--kill-child"))
 
 
+@sample(2)
 @each("memleak:-5", "memleak:500", "program:-5", "program:500")
 def test_time_namespace(t, case):
     """Ages of blocks are right in a time namespace with another clock."""

@@ -88,7 +88,7 @@ def check_core(t, truth, path, not_told=0):
     return report
 
 
-@sample(6, 3)
+@sample(12, 5)
 @each(*SCENES)
 def test_kinds(t, value):
     """A core written by gdb while the program waits."""

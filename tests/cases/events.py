@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from lib import Failure, Skip, each, expect, owner, slow, wanted
+from lib import Failure, Skip, each, expect, owner, sample, slow, wanted
 
 
 def test_trace_text(t):
@@ -51,6 +51,7 @@ def stacks_of(memleak):
     return events
 
 
+@sample(2, 1)
 @each("session", "multi", "perf", "shape")
 def test_trace_stacks(t, kind):
     """-tt: the stacks of allocations and frees."""

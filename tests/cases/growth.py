@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, each, owner, slow, timeout, wanted
+from lib import Failure, each, owner, sample, slow, timeout, wanted
 from lib.http import address_of, scrape
 from lib.process import PATIENCE
 
@@ -258,6 +258,7 @@ def test_freed(t):
             raise Failure(f"{trend} of {site['count']} blocks")
 
 
+@sample(2)
 @slow
 @timeout(120)
 @each("shared", "files", "descriptors", "threads", "children", "zombies", "anonymous", "used",

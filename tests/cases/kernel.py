@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Skip, Truth, each, once, pitfall, slow, timeout
+from lib import Skip, Truth, each, once, pitfall, sample, slow, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, require, settled,
                         share_kernel, sites_of, wrong_things)
 from lib.expect import fail, part_of
@@ -123,6 +123,7 @@ def test_cache_is_named(t):
         require(site["cache"] and "filp" in site["cache"], report, f"cache {site['cache']}")
 
 
+@sample(2)
 @once
 @each("messages:800", "pipes:80:8", "eventfds:400", "messages:40000:16")
 @timeout(180)

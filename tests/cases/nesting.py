@@ -31,6 +31,7 @@ def test_threads_after_free(t, name):
         raise Failure(f"{got} of {due} stacks")
 
 
+@sample(2, 1)
 @each(*(f"{name}:{kind}" for name in ("arenas_by_free", "arenas_by_malloc")
         for kind in ("session", "multi", "shape")))
 def test_arenas_of_samples(t, case):
@@ -45,6 +46,7 @@ def test_arenas_of_samples(t, case):
     expect(report, truth)
 
 
+@sample(2)
 @once
 @each(*KINDS)
 def test_abandoned_call(t, kind):
@@ -58,6 +60,7 @@ def test_abandoned_call(t, kind):
         raise Failure(f"{hidden} of {truth.count} blocks are not shown, lost {report['lost']}")
 
 
+@sample(2, 1)
 @once
 @each(*KINDS)
 def test_new_after_unreported(t, kind):
@@ -68,6 +71,7 @@ def test_new_after_unreported(t, kind):
     expect(memleak.stop(), truth)
 
 
+@sample(2)
 @once
 @each(*KINDS)
 def test_handler_maps(t, kind):

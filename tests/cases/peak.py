@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, each, owner, wanted
+from lib import Failure, each, owner, sample, wanted
 from lib.process import PATIENCE
 
 BIG, SMALL = 1048576, 16
@@ -14,6 +14,7 @@ def sums(report):
     return {owner(site): (site["count"], site["bytes"]) for site in report["peak"]["sites"]}
 
 
+@sample(2)
 @each("session", "multi", "perf", "shape", "combined", "table")
 def test_peak(t, how):
     """--peak still shows all blocks after they were freed."""

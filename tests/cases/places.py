@@ -5,7 +5,7 @@ import itertools
 import platform
 import re
 
-from lib import Failure, Skip, each, expect
+from lib import Failure, Skip, each, expect, sample
 
 from .allocators import LIBRARIES, library
 
@@ -72,6 +72,7 @@ def test_combined(t):
     compare(t, "-C")
 
 
+@sample(2)
 @each(*LIBRARIES)
 def test_every_path_preloaded(t, name):
     compare(t, preload=library(name))

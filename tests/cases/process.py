@@ -458,6 +458,7 @@ def check_workers(memleak, program, may_lose=()):
     memleak.stop()
 
 
+@sample(2, 1)
 @each("session", "multi", "perf", "shape")
 def test_workers(t, kind):
     """A process in the memory of another one frees the owner's blocks and allocates for it."""
@@ -465,6 +466,7 @@ def test_workers(t, kind):
     check_workers(attach(t, program, kind, interval="0.2"), program)
 
 
+@sample(2)
 @each("-f", "--comm", "-C", "-s1")
 def test_workers_with(t, option):
     program = start_workers(t, "before")

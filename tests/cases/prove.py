@@ -153,6 +153,7 @@ def go_all(programs):
     return gone
 
 
+@sample(2)
 @each(*((str(first), SCENES[first:first + AT_ONCE]) for first in range(0, len(SCENES), AT_ONCE)))
 def test_scenes(t, value):
     """All that test_kinds does, with fewer memleaks."""
@@ -175,7 +176,7 @@ def test_kinds(t, value):
 
 
 @slow
-@sample(6, 3)
+@sample(12, 1)
 @each(*SCENES)
 def test_copied(t, value):
     """
@@ -204,7 +205,7 @@ def test_relocated(t):
 
 
 @slow
-@sample(6, 1)
+@sample(12, 3)
 @each(*SCENES)
 def test_at_the_end(t, value):
     """A command is checked when it ends: its frames are in use, nothing was freed."""
@@ -249,6 +250,7 @@ def test_suppressed(t, value):
     compare("LeakSanitizer", sums, {key: of for key, of in right.items() if key[1] in LOST})
 
 
+@sample(2, 1)
 @each("arena", "heap", "arena_frame", "heap_frame")
 def test_held(t, way):
     """Shows the holders of blocks if everything that leads to them is older than memleak."""
@@ -347,6 +349,7 @@ def running_command(memleak, path):
                 if os.path.samefile(f"/proc/{pid}/exe", path))
 
 
+@sample(2)
 @each(*((f"{scene}_{name}", name, scene) for name in ("SIGKILL", "SIGABRT")
         for scene in ("thread_that_holds_nothing", "callee_saved_register")))
 def test_killed(t, value):
@@ -384,7 +387,7 @@ def known_to_lsan(truth):
 
 @once
 @slow
-@sample(12)
+@sample(24)
 @each(*SCENES)
 def test_agreement(t, value):
     """memleak, valgrind and LeakSanitizer give the expected results for the same program."""

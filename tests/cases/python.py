@@ -169,6 +169,7 @@ def check_lines(report):
                (COUNT * SIZES[name], COUNT))
 
 
+@sample(2)
 @each(*[f"{version}-{allocator}" for version in ("3.11", "3.12", "3.13")
         for allocator in ("malloc", "pymalloc")])
 def test_lines(t, way):
@@ -349,7 +350,7 @@ def test_second_interpreter(t, version):
 
 
 # The gate runs each way with one of the versions.
-@sample(2)
+@sample(4)
 @each(*[f"{versions[index % 2 ^ other]}-{way}" for versions in [("3.11", "3.13")]
         for index, way in enumerate(("deleted", "optimized", "executable", "compiled", *VENVS,
                                      "renamed"))
@@ -434,6 +435,7 @@ os._exit(0)
 """
 
 
+@sample(2)
 @each("3.11", "3.12", "3.13")
 def test_reused(t, version):
     """Functions that are made one after another at the same address have their own names."""
@@ -540,6 +542,7 @@ sys.stdin.read(1)
 """.replace("COUNT", str(COUNT)).replace("LEAST", str(LEAST))
 
 
+@sample(2)
 @each("3.11", "3.12", "3.13")
 def test_tracemalloc(t, version):
     """The same lines have the same bytes as in tracemalloc, in one run."""
@@ -620,7 +623,7 @@ HOLDERS = {
 }
 
 
-@sample(2, 1)
+@sample(4)
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS],
       *[f"{version}-{what}-malloc" for version in ("3.11", "3.13")
         for what in ("variable", "attribute")])
@@ -707,7 +710,7 @@ def growing_reports(program, memleak):
         yield memleak.fresh_report().get("python", {"containers": [], "classes": []})
 
 
-@sample(2)
+@sample(4, 1)
 @each(*[f"{version}-{what}" for what in ADDERS for version in ("3.11", "3.12", "3.13")])
 def test_adders(t, way):
     """The line that adds to a container is found although the container takes no more memory."""
@@ -747,6 +750,7 @@ os._exit(0)
 """.replace("ADDED", str(ADDED))
 
 
+@sample(2)
 @each("3.11", "3.12", "3.13")
 def test_tasks(t, version):
     """
@@ -797,7 +801,7 @@ PLACED = {"cycle": ("Node", "Node.__init__"), "closure": ("function", "closure.<
           "task": ("coroutine", "wait")}
 
 
-@sample(2)
+@sample(4, 1)
 @each(*[f"{version}-{what}" for what in PLACED for version in ("3.11", "3.12", "3.13")])
 def test_places(t, way):
     """Objects that no container holds are named with their line, and so are waiting tasks."""

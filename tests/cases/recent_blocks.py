@@ -19,6 +19,7 @@ def handover(t, buckets, slots, *options):
     expect(memleak.stop(), truth, may_lose=losses)
 
 
+@sample(2, 1)
 @once
 @timeout(120)
 @each(*BUCKETS)
@@ -27,6 +28,7 @@ def test_few_live_blocks(t, buckets):
     handover(t, buckets, 20)
 
 
+@sample(2)
 @once
 @timeout(120)
 @each(*BUCKETS)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lib import Failure, each, expect, owner, slow, timeout, untraced, wanted
+from lib import Failure, each, expect, owner, sample, slow, timeout, untraced, wanted
 from lib.context import SANITIZER_ENV
 from lib.memleak import parse
 from lib.process import PATIENCE
@@ -46,6 +46,7 @@ def next_report(memleak, is_asked):
         memleak.fresh_report()
 
 
+@sample(2)
 @each(*VIEWS)
 def test_same_reports(t, name):
     """
@@ -368,6 +369,7 @@ def test_output_is_spared(t):
     wanted("reports", other.read_bytes(), offline(t, "report", "--json", path))
 
 
+@sample(3)
 @each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")
 def test_no_such_time(t, name):
     """Invalid times, and times before all snapshots."""

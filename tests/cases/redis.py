@@ -4,7 +4,7 @@
 import shutil
 import socket
 
-from lib import Failure, Skip, each
+from lib import Failure, Skip, each, sample
 from lib.process import until
 
 VALUES = 5000
@@ -51,6 +51,7 @@ def heap_bytes(report):
     return sum(site["bytes"] for site in report["sites"] if site["kind"] == "heap")
 
 
+@sample(2)
 @each(*SIZES)
 def test_keys_added(t, size):
     """Adds keys with values that fill size classes: outstanding memory grows as redis says."""

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from lib import ROOT, Failure, Skip, each, nightly, owner, slow, timeout, untraced, wanted
+from lib import ROOT, Failure, Skip, each, nightly, owner, sample, slow, timeout, untraced, wanted
 from lib.debian import Unavailable, unpacked
 from lib.libraries import library
 from lib.process import PATIENCE
@@ -160,6 +160,7 @@ def start_python(t, version):
     return program
 
 
+@sample(2)
 @untraced
 @each("3.11", "3.12", "3.13")
 def test_python(t, version):

@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, each, expect
+from lib import Failure, each, expect, sample
 
 OF_CRATE = re.compile(r"<?rusty::")
 
@@ -27,6 +27,7 @@ def callers(site):
     raise Failure(f"no function of the program: {site}")
 
 
+@sample(2, 1)
 @each("rusty", "rusty_v0", "rusty_debug", "rusty_release")
 def test_rust(t, name):
     """Optimised or not, with both mangling schemes, and without lines; without frame pointers."""

@@ -3,7 +3,7 @@
 
 import math
 
-from lib import Failure, each, expect, owner, pitfall
+from lib import Failure, each, expect, owner, pitfall, sample
 from lib.program import Truth
 
 # Maximum deviations in standard errors, which a right estimate exceeds once in 100,000 runs. The
@@ -48,6 +48,7 @@ def check_sites(report, function, size):
         raise Failure(f"only {within} of {SITES} are within two standard errors")
 
 
+@sample(2, 1)
 @pitfall(17)
 @each(("heap", "4k", 1200), ("heap_rarely", "64k", 2000), ("zeros", "4k", 1200),
       ("realloc", "4k", 1200), ("maps", "256k", 400), ("threads", "64k", 1800))

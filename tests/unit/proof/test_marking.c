@@ -20,7 +20,11 @@
 #define BASE 0x555500000000ULL
 #define BLOCKS_MAX 48
 #define ROOT_WORDS 16
+#ifdef __SANITIZE_ADDRESS__
+#define HEAPS 500 /* a sanitizer makes the threads of each slow */
+#else
 #define HEAPS 2000
+#endif
 
 static uint64_t random_below(uint64_t *seed, uint64_t limit)
 {

@@ -50,8 +50,8 @@ static bool is_slow(void)
 
 /* Under a sanitizer, forks and pictures take four times as long. */
 #ifdef __SANITIZE_ADDRESS__
-#define PICTURES 20
-#define KILLS 100
+#define PICTURES 10
+#define KILLS 40
 #else
 #define PICTURES 50
 #define KILLS 200
