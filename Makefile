@@ -4,6 +4,7 @@
 #   make demo         see a leak found        make uninstall
 #   make deps         install missing packages, as root
 #   make bench        what tracing costs: tables of ratios, as root
+#   make deb          Debian packages of the last commit in build/deb, make dist: its tarball
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: some nine minutes
 #   make gate                what a change must pass: some 20 minutes
@@ -13,6 +14,7 @@
 #   make check-kernels       cases on other kernels, in QEMU: needs no root
 #   make check-arm64         unit tests and cases on 64-bit ARM, in QEMU: needs no root
 #   make check-service       docs/memleak.service, run by systemd in QEMU
+#   make check-package       packages of make deb, checked by lintian and run in a bare Debian (root)
 #   make check-verifier      instructions that verifiers take: VERIFIER_ARGS, see tests/verifier/run
 #   make diagnosis           small servers with real libraries: is the right function accused? (root)
 #   make soak                random programs that check memleak's sums, SOAK_SECONDS in all (root)
@@ -40,7 +42,7 @@ VERSION := 0.1
 
 # All other targets need the packages: report missing ones before a compiler fails.
 CHECKS := check gate $(addprefix check-,style unit clang cases more install agent sanitize older)
-PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
+PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-arm64 check-service check-package check-verifier deps deb dist \
 	diagnosis uninstall
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
@@ -114,7 +116,7 @@ SKELETONS := $(patsubst %.bpf.c,$(BPF_O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(OBJ_O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-arm64 \
+.PHONY: all dist deb unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-package check-arm64 \
 	check-service check-verifier fuzz soak install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -299,6 +301,11 @@ check-service:
 	$(MAKE) O=$(O) all programs
 	O=$(O) tests/service/run
 
+check-package:
+	scripts/install-packages --package
+	$(MAKE) O=$(O) deb
+	tests/package $(O) $(VERSION)
+
 # By default uses all installed compilers, the running kernel and all kernels of check-kernels.
 check-verifier:
 	scripts/install-packages --kernels
@@ -395,6 +402,15 @@ install: all
 
 uninstall:
 	rm -f $(INSTALLED)
+
+# The commit's files, with its date: the same bytes each time.
+dist:
+	@mkdir -p $(O)
+	git archive -9 --format=tar.gz --prefix=memleak-$(VERSION)/ -o $(O)/dist.part HEAD
+	mv $(O)/dist.part $(O)/memleak-$(VERSION).tar.gz
+
+deb: dist
+	scripts/make-deb $(O) $(VERSION) $(O)/memleak-$(VERSION).tar.gz
 
 clean:
 	rm -rf $(O)
