@@ -111,11 +111,15 @@ static const int serving_calls[] = {
 	SCMP_SYS(accept),     SCMP_SYS(accept4),     SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait),
 	SCMP_SYS(eventfd2),   SCMP_SYS(getpeername), SCMP_SYS(getsockname),
-	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),    SCMP_SYS(shutdown),
-	SCMP_SYS(uname),
+	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),    SCMP_SYS(uname),
 };
 
 static const struct rule serving_arguments[] = {
+	/*
+	 * Allow only the end of sending, which a listening socket ignores. The end of receiving
+	 * would stop the listening for good, for later helpers as well.
+	 */
+	{SCMP_SYS(shutdown), {{1, UINT32_MAX, SHUT_WR}}},
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_NODELAY}}},
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_CORK}}},
 	/* Allow sendto() only without an address: it then reaches only the connected client. */

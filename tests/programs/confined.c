@@ -246,6 +246,9 @@ static unsigned int make_harmful_unless_downloading(void)
 		CALL(sendto, SERVED, A(bytes), 1, 0, A(&address), sizeof(address)),
 		CALL(sendmsg, LISTENER, A(&addressed), MSG_FASTOPEN),
 		CALL(sendmmsg, LISTENER, A(&addressed), 1, 0),
+		/* Ending the service for all later helpers: this socket never listens again. */
+		CALL(shutdown, LISTENER, SHUT_RD),
+		CALL(shutdown, LISTENER, SHUT_RDWR),
 		CALL(setsockopt, SERVED, SOL_SOCKET, SO_ATTACH_FILTER, A(&program),
 		     sizeof(program)),
 		CALL(setsockopt, SERVED, SOL_SOCKET, SO_BINDTODEVICE, A("lo"), 3),
@@ -378,7 +381,7 @@ static unsigned int make_harmless(bool serves)
 	const struct attempt served[] = {
 		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_NODELAY, A(&one), sizeof(one)),
 		CALL(sendto, SERVED, A(bytes), 1, MSG_NOSIGNAL, 0, 0),
-		CALL(shutdown, SERVED, SHUT_RDWR),
+		CALL(shutdown, SERVED, SHUT_WR),
 	};
 
 	return MAKE(any, true) + (serves ? MAKE(served, true) : 0);
