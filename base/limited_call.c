@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "base/test_knobs.h"
 
 /* Maximum time to wait for a call, in nanoseconds. */
@@ -35,6 +37,9 @@
 #define BLOCKED_MAX_PER_USER 64
 /* Maximum number of threads that blocked calls may occupy. */
 #define BLOCKED_MAX 256
+
+/* Maximum number of calls that limited_calls_share_waits() makes at the same time. */
+#define TOGETHER_MAX 64
 
 struct call {
 	/* next call in the list `requested` or `blocked`; a call is never in both */
@@ -169,6 +174,16 @@ static bool is_crowded(uid_t uid)
 	return users_cnt >= BLOCKED_MAX_PER_USER || cnt >= BLOCKED_MAX;
 }
 
+bool limited_calls_are_blocked(void)
+{
+	bool ret;
+
+	pthread_mutex_lock(&mutex);
+	ret = blocked;
+	pthread_mutex_unlock(&mutex);
+	return ret;
+}
+
 bool limited_calls_are_crowded(pid_t pid)
 {
 	bool ret;
@@ -287,4 +302,33 @@ int limited_call(pid_t pid, int fd, const struct limited_function *function, voi
 		pthread_mutex_unlock(&mutex);
 	}
 	return call || ret ? ret : function->run(fd, data);
+}
+
+/* Calls that wait together. */
+struct shared_wait {
+	const struct limited_function *function;
+	const pid_t *pids;
+	size_t cnt;
+	atomic_size_t begun_cnt;
+};
+
+static void call_next(void *arg, size_t worker)
+{
+	struct shared_wait *wait = arg;
+	size_t i;
+
+	(void)worker;
+	while ((i = wait->begun_cnt++) < wait->cnt) {
+		pid_t pid = wait->pids[i];
+
+		limited_call(pid, -1, wait->function, &pid);
+	}
+}
+
+void limited_calls_share_waits(const pid_t *pids, size_t cnt,
+			       const struct limited_function *function)
+{
+	struct shared_wait wait = {.function = function, .pids = pids, .cnt = cnt};
+
+	parallel_run(cnt < TOGETHER_MAX ? cnt : TOGETHER_MAX, call_next, &wait);
 }

@@ -48,6 +48,17 @@ void limited_calls_begin(void);
 int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data);
 
 /*
+ * Calls function->run(-1, &pid) for each process, up to 64 at the same time, so that the time
+ * limits of calls that block run at the same time, too. Ignores the results. Afterwards, other
+ * calls for processes whose calls still block fail at once.
+ */
+void limited_calls_share_waits(const pid_t *pids, size_t cnt,
+			       const struct limited_function *function);
+
+/* True if a call was given up and still blocks. */
+bool limited_calls_are_blocked(void);
+
+/*
  * True if a call for this process would fail because of calls for other processes, most of them its
  * user's.
  */

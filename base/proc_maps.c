@@ -443,3 +443,32 @@ void proc_maps_deinit(struct proc_maps *maps)
 	free(maps->path_store);
 	*maps = (struct proc_maps){0};
 }
+
+/*
+ * Reads all mappings: recent kernels lock each mapping on its own, so that reads of the first
+ * mappings do not block.
+ */
+static int run_find_locked(int fd, void *data)
+{
+	const pid_t *pid = data;
+	cleanup_close int maps_fd = -1;
+	struct proc_maps maps = {0};
+	char path[32];
+	int err;
+
+	(void)fd;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)*pid);
+	maps_fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = maps_fd < 0 ? -errno : read_all(maps_fd, &maps);
+	if (!err)
+		proc_maps_deinit(&maps);
+	return err;
+}
+
+void proc_maps_find_locked(const pid_t *pids, size_t cnt)
+{
+	static const struct limited_function function = {.run = run_find_locked,
+							 .size = sizeof(*pids)};
+
+	limited_calls_share_waits(pids, cnt, &function);
+}

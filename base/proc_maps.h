@@ -95,6 +95,12 @@ int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 
 /*
+ * Finds the processes that keep their memory maps locked, in one shared wait
+ * (limited_calls_share_waits()): further reads of their mappings fail at once.
+ */
+void proc_maps_find_locked(const pid_t *pids, size_t cnt);
+
+/*
  * Reads an open /proc/PID/maps from its beginning. An open maps file never shows the mappings of a
  * program executed later: after exec or exit, it is empty. Fails as proc_maps_read().
  */

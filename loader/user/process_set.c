@@ -14,8 +14,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/proc_maps.h"
 #include "base/signals.h"
 #include "loader/tables/script_frames.h"
 #include "loader/target/map_events.h"
@@ -301,7 +303,7 @@ static int add(struct process_set *set, struct user_process *process)
 
 /*
  * Probes a process given by -p. If the process is still loading its libraries, waits a limited time
- * for them.
+ * for them. Does not wait for a process whose mappings cannot be read.
  */
 static int attach_given(struct process_set *set, struct user_process *process)
 {
@@ -312,6 +314,8 @@ static int attach_given(struct process_set *set, struct user_process *process)
 		err = attach_process(&set->programs->ctx, process);
 		if (err != -EAGAIN)
 			return err;
+		if (process->logged_locked)
+			break;
 		nanosleep(&pause, NULL);
 	}
 	if (!process->logged_locked)
@@ -415,7 +419,7 @@ static bool is_sharer(const struct process_set *set, pid_t pid)
 	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.shares_memory;
 }
 
-int process_set_add_pid(struct process_set *set, pid_t pid)
+static int add_pid(struct process_set *set, pid_t pid)
 {
 	struct memleak_target target = {.image = number(set)};
 	struct user_process *process;
@@ -437,6 +441,21 @@ int process_set_add_pid(struct process_set *set, pid_t pid)
 	err = attach_given(set, process);
 	memory_owner = (struct memory_owner){set, process};
 	return err ? err : proc_visit(find_sharer, &memory_owner);
+}
+
+int process_set_add_pids(struct process_set *set, const pid_t *pids, size_t cnt)
+{
+	bool found_locked = false;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt && !signals_end_pending(); i++) {
+		err = add_pid(set, pids[i]);
+		if (!found_locked && limited_calls_are_blocked()) {
+			proc_maps_find_locked(&pids[i + 1], cnt - i - 1);
+			found_locked = true;
+		}
+	}
+	return err;
 }
 
 /* Marks an image as ended, so that the next purge deletes its data. */
@@ -532,12 +551,24 @@ static void add_member(struct process_set *set, const struct member *member)
 		process_set_retry_soon(set);
 }
 
+/* Calls proc_maps_find_locked() for the listed processes. If out of memory, does nothing. */
+static void find_locked(const struct member *members, size_t cnt)
+{
+	cleanup_free pid_t *pids = calloc(cnt, sizeof(*pids));
+
+	for (size_t i = 0; pids && i < cnt; i++)
+		pids[i] = members[i].pid;
+	if (pids)
+		proc_maps_find_locked(pids, cnt);
+}
+
 /*
  * Adds the listed processes except memleak's own, and returns their number. Excludes memleak's
  * processes first, so that their children are never traced.
  */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
+	bool found_locked = false;
 	size_t added = 0;
 
 	for (size_t i = 0; i < cnt; i++)
@@ -548,6 +579,10 @@ static size_t add_members(struct process_set *set, const struct member *members,
 			continue;
 		add_member(set, &members[i]);
 		added++;
+		if (!found_locked && limited_calls_are_blocked()) {
+			find_locked(&members[i + 1], cnt - i - 1);
+			found_locked = true;
+		}
 	}
 	return added;
 }

@@ -71,8 +71,11 @@ void process_set_read_scripts(struct process_set *set, const struct user_process
 /* True if all processes have ended and no filter can find new ones. */
 bool process_set_ended(const struct process_set *set);
 
-/* Opens and probes the process with this pid. Returns 0, or a negative errno after logging it. */
-int process_set_add_pid(struct process_set *set, pid_t pid);
+/*
+ * Opens and probes the processes with these pids. Stops at a termination signal, even if some of
+ * them are not opened yet. Returns 0, or a negative errno after logging it.
+ */
+int process_set_add_pids(struct process_set *set, const pid_t *pids, size_t cnt);
 /*
  * Adds all running processes that match the filter. Sets *ret to their number. Returns 0 or a
  * negative errno.

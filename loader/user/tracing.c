@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
-#include "base/signals.h"
 #include "loader/probes/allocators.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/map_events.h"
@@ -91,9 +90,8 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 		err = fd_programs_attach(&tracing->fd_programs, tracing->programs.ctx.skel);
 	/* Loading may take seconds: start the time limit for files only now. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
-	/* Stop on a termination signal, even if some processes are not opened yet. */
-	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
-		err = process_set_add_pid(set, request->pids[i]);
+	if (!err)
+		err = process_set_add_pids(set, request->pids, request->pid_cnt);
 	if (!err && set->filter.rule.follow && request->pid_cnt)
 		err = process_set_find_children(set, request->pids, request->pid_cnt);
 	if (!err && set->filter.rule.join)

@@ -22,6 +22,7 @@ from .hostile import PAGE, write_elf
 USERS_DEADLINES = True  # use the real deadline for symbols, not a longer one for tests
 INTERVAL = 1  # seconds
 LATEST = 2 * INTERVAL + 1  # target for the time between two reports, in seconds
+BEGIN_LOCKED = 8  # target for the time until tracing of locked processes begins, in seconds
 END = 2  # target for the time until memleak has ended, in seconds
 
 
@@ -461,6 +462,37 @@ def test_locked_memory(t, when_locked):
         expect_leaks(report, program, "run")
     if memleak.notes.count(note) != 1:
         raise Failure(f"not one line about the process: {memleak.notes!r}")
+
+
+LOCKED = 60  # number of processes, fewer than one user may keep memleak waiting for
+
+
+@lane("user")
+@slow
+def test_many_locked_memories(t):
+    """Processes of which each keeps its memory map locked are waited for together."""
+    (t.tmp / "files").mkdir()
+    for number in range(LOCKED):
+        (t.tmp / "files" / str(number)).write_bytes(bytes(PAGE))
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    with Fuse(t.tmp / "files", t.tmp / "mount") as fuse:
+        name = shutil.copy(t.file_of("locked_map"), t.tmp / "dlopen")
+        programs = [t.program("locked_map", t.tmp / "mount" / str(number), path=name)
+                    for number in range(LOCKED)]
+        fuse.hang()
+        for program in programs:
+            program.send()
+        if not until(lambda: all(is_locked(program.pid) for program in programs)):
+            raise Broken("the memory maps are not locked")
+        begin = time.monotonic()
+        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "--comm", "dlopen", str(INTERVAL),
+                            env={"ASAN_OPTIONS": "exitcode=99:detect_leaks=0"}).ready()
+        t.figure("time until tracing begins", time.monotonic() - begin, "s", BEGIN_LOCKED)
+        honest.go()
+        see_reports(memleak, 2)
+        report = stop(t, memleak)
+    expect_leaks(report, honest, "plugin_leak")
+    wanted("lines about processes", memleak.notes.count("cannot be read now"), LOCKED)
 
 
 def waits_for_helper(memleak):

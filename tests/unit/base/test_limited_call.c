@@ -23,6 +23,9 @@
 /* Number of calls that block at the same time: BLOCKED_MAX_PER_USER in limited_call.c. */
 #define BLOCKED 64
 
+/* Number of calls that all block until the last of them has begun */
+#define TOGETHER 64
+
 /* Duration of a slow call in microseconds. It lies between the two limits of limited_call.h. */
 #define SLOW_US 900000
 
@@ -31,7 +34,7 @@ struct job {
 	int result;
 };
 
-static atomic_int run_cnt, dropped_cnt;
+static atomic_int run_cnt, dropped_cnt, together_cnt;
 
 /*
  * The called function. fd: blocks until the other end of this pipe is closed; -1: does not block.
@@ -108,7 +111,9 @@ static void call_blocks(void **state)
 	int fds[2];
 
 	assert_return_code(pipe(fds), errno);
+	assert_false(limited_calls_are_blocked());
 	assert_int_equal(call(FIRST_PID, fds[0]), -EAGAIN);
+	assert_true(limited_calls_are_blocked());
 	assert_int_equal(call(FIRST_PID, -1), -EAGAIN);
 	assert_int_equal(run_cnt, 1);
 	assert_int_equal(call(FIRST_PID + 1, fds[0]), -EAGAIN);
@@ -149,6 +154,33 @@ static void too_many_block(void **state)
 		usleep(1000);
 }
 
+/* The called function. Blocks until TOGETHER calls block. */
+static int run_together(int fd, void *data)
+{
+	const pid_t *pid = data;
+
+	if (fd != -1 || *pid < FIRST_PID || *pid >= FIRST_PID + TOGETHER)
+		abort();
+	together_cnt++;
+	while (together_cnt < TOGETHER)
+		usleep(1000);
+	return 0;
+}
+
+static void waits_are_shared(void **state)
+{
+	static const struct limited_function function = {.run = run_together,
+							 .size = sizeof(pid_t)};
+	pid_t pids[TOGETHER];
+
+	for (int i = 0; i < TOGETHER; i++)
+		pids[i] = FIRST_PID + i;
+	limited_calls_share_waits(pids, TOGETHER, &function);
+	assert_int_equal(together_cnt, TOGETHER);
+	/* No call was given up before the last call began. */
+	assert_false(limited_calls_are_blocked());
+}
+
 /*
  * After fork() the child has none of the threads that run calls. Its calls must work all the same.
  */
@@ -169,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(calls_end, reset),
+		cmocka_unit_test_setup(waits_are_shared, reset),
 		cmocka_unit_test_setup(call_blocks, reset),
 		cmocka_unit_test_setup(calls_of_child, reset),
 		cmocka_unit_test_setup(too_many_block, reset),
