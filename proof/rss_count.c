@@ -89,15 +89,16 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 {
 	static const char *const shared_prefixes[] = {"/memfd:", "/dev/shm/", "/SYSV"};
 	const struct mapping *mapping = &maps->mappings[i];
+	/* The kernel shows shared anonymous memory as /dev/zero, too. */
+	bool anonymous = !mapping->file.ino || !strcmp(mapping->path, "/dev/zero");
 
 	if (has_prefix_of(mapping->path, shared_prefixes,
 			  sizeof(shared_prefixes) / sizeof(*shared_prefixes)))
 		return RSS_SHARED;
-	/* The kernel shows shared anonymous memory as a deleted file. */
-	if (mapping->shared && (!mapping->file.ino || behind_prefix(mapping->path, "/dev/zero")))
-		return RSS_SHARED;
-	if (mapping->file.ino)
+	if (!anonymous)
 		return RSS_FILES;
+	if (mapping->shared)
+		return RSS_SHARED;
 	if (!strcmp(mapping->path, "[stack]"))
 		return RSS_STACKS;
 	if (mapping->path[0] == '[' && strcmp(mapping->path, "[heap]") != 0 &&

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -125,10 +126,52 @@ static void returned_meanwhile(void **state)
 	close(socks[1]);
 }
 
+/* A private mapping of /dev/zero is anonymous memory, and a shared one is shared memory. */
+static void zero_device(void **state)
+{
+	static const struct {
+		int flags;
+		enum rss_part part;
+	} mappings[] = {{MAP_PRIVATE, RSS_MAPPED}, {MAP_SHARED, RSS_SHARED}};
+	int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* the heap is not glibc's */
+#endif
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(mappings) / sizeof(*mappings); i++) {
+		char *at = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, mappings[i].flags, fd, 0);
+		struct smaps smaps;
+		struct rss rss;
+		pid_t pid;
+
+		assert_ptr_not_equal(at, MAP_FAILED);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			memset(at, 1, 32 * MIB);
+			raise(SIGSTOP);
+			_exit(1);
+		}
+		assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+		smaps = read_smaps(pid);
+		count(pid, &smaps, &rss);
+		assert_true(rss.parts[mappings[i].part] >= 32 * MIB);
+		assert_true(rss.parts[RSS_FILES] < 32 * MIB);
+		smaps_deinit(&smaps);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		munmap(at, 32 * MIB);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(returned_meanwhile),
+		cmocka_unit_test(zero_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
