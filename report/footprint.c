@@ -183,7 +183,7 @@ static bool is_large(enum footprint_part part, double gained, double now)
 static bool grows(const struct site_history *history, enum footprint_part part, double gained)
 {
 	const struct trend *trend = &history->trend;
-	double now = (double)history->points[history->point_cnt - 1].bytes;
+	double now = (double)history->points[history->point_cnt - 1]->bytes;
 
 	if ((trend->tendency != TENDENCY_STEADY && trend->tendency != TENDENCY_STEPS) ||
 	    trend->bytes_per_s <= 0 || trend->score.growth < LEAST_GROWTH ||
@@ -198,12 +198,12 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
  */
 static double gained_since(const struct site_history *history, uint64_t since_ns)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	size_t last = history->point_cnt - 1, first = last;
 
-	while (first && points[first].elapsed_ns > since_ns)
+	while (first && points[first]->elapsed_ns > since_ns)
 		first--;
-	return (double)points[last].bytes - (double)points[first].bytes;
+	return (double)points[last]->bytes - (double)points[first]->bytes;
 }
 
 /*
@@ -353,7 +353,7 @@ static size_t first_point(const struct growth *series)
 	const struct site_history *history = series[FOOTPRINT_VIRTUAL].history;
 	size_t i = 0;
 
-	while (i + 1 < history->point_cnt && !history->points[i].bytes)
+	while (i + 1 < history->point_cnt && !history->points[i]->bytes)
 		i++;
 	return i;
 }
@@ -361,28 +361,28 @@ static size_t first_point(const struct growth *series)
 static struct rise rise_of(const struct growth *series, enum footprint_part part)
 {
 	const struct site_history *history = series[part].history;
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	size_t last = history->point_cnt - 1, first = first_point(series), low = first;
 	struct rise rise = {0};
 	double most = 0;
 
 	for (size_t i = first; i <= last; i++)
-		if (points[i].bytes <= points[low].bytes)
+		if (points[i]->bytes <= points[low]->bytes)
 			low = i;
 	for (size_t i = first; i < low; i++)
-		rise.before = fmax(rise.before, (double)points[i].bytes);
-	rise.gained = (double)points[last].bytes - (double)points[low].bytes;
-	rise.since_ns = points[low].elapsed_ns;
-	rise.reached_ns = points[last].elapsed_ns;
+		rise.before = fmax(rise.before, (double)points[i]->bytes);
+	rise.gained = (double)points[last]->bytes - (double)points[low]->bytes;
+	rise.since_ns = points[low]->elapsed_ns;
+	rise.reached_ns = points[last]->elapsed_ns;
 	for (size_t i = last + 1; i-- > low;)
-		if ((double)points[i].bytes >=
-		    (double)points[low].bytes + MOST_OF_RISE * rise.gained)
-			rise.reached_ns = points[i].elapsed_ns;
+		if ((double)points[i]->bytes >=
+		    (double)points[low]->bytes + MOST_OF_RISE * rise.gained)
+			rise.reached_ns = points[i]->elapsed_ns;
 	for (size_t i = low; i <= last; i++) {
-		most = fmax(most, (double)points[i].bytes);
-		rise.fallen = fmax(rise.fallen, most - (double)points[i].bytes);
+		most = fmax(most, (double)points[i]->bytes);
+		rise.fallen = fmax(rise.fallen, most - (double)points[i]->bytes);
 	}
-	rise.reached_ns -= points[first].elapsed_ns;
+	rise.reached_ns -= points[first]->elapsed_ns;
 	return rise;
 }
 
@@ -395,8 +395,8 @@ static bool may_go_on(const struct growth *series, enum footprint_part part,
 		      const struct rise *rise)
 {
 	const struct site_history *history = series[part].history;
-	const struct history_point *now = &history->points[history->point_cnt - 1];
-	uint64_t traced_ns = now->elapsed_ns - history->points[first_point(series)].elapsed_ns;
+	const struct history_point *now = history->points[history->point_cnt - 1];
+	uint64_t traced_ns = now->elapsed_ns - history->points[first_point(series)]->elapsed_ns;
 	uint64_t level_ns = traced_ns - rise->reached_ns;
 
 	return rise->gained >= PENDING_BYTES &&
@@ -425,7 +425,7 @@ static void judge_pending(const struct snapshot *snap, const struct rss_pasts *p
 			  enum footprint_part part, struct untraced_growths *ret)
 {
 	const struct site_history *history = series[part].history;
-	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
+	uint64_t now_ns = history->points[history->point_cnt - 1]->elapsed_ns;
 	struct rise rise = rise_of(series, part);
 	double for_s = (double)(now_ns - rise.since_ns) / 1e9;
 
@@ -464,10 +464,10 @@ static void judge_too_young(const struct process *process, const struct growth *
 	const struct site_history *anonymous = series[FOOTPRINT_ANONYMOUS].history;
 	const struct trend *trend = &history->trend;
 	size_t last = history->point_cnt - 1;
-	double gained = gained_since(history, history->points[last].elapsed_ns - trend->since_ns);
+	double gained = gained_since(history, history->points[last]->elapsed_ns - trend->since_ns);
 
 	if (!grows(history, FOOTPRINT_TOO_YOUNG, gained) || gained < PENDING_BYTES ||
-	    gained < PENDING_FRACTION * (double)anonymous->points[last].bytes ||
+	    gained < PENDING_FRACTION * (double)anonymous->points[last]->bytes ||
 	    trend->bytes_per_s <= ret->too_young.per_s)
 		return;
 	ret->too_young = (struct untraced_growth){
@@ -497,7 +497,7 @@ static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 {
 	const struct site_history *history = series[part].history;
 	const struct trend *trend = &history->trend;
-	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
+	uint64_t now_ns = history->points[history->point_cnt - 1]->elapsed_ns;
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
 	double traced = traced_gain(series, since_ns);

@@ -7,15 +7,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct site_history *first_of(const struct site_history *const *parts, size_t cnt)
 {
 	const struct site_history *ret = parts[0];
 
 	for (size_t i = 1; i < cnt; i++)
-		if (parts[i]->point_cnt &&
-		    (!ret->point_cnt || parts[i]->points[0].elapsed_ns < ret->points[0].elapsed_ns))
+		if (parts[i]->point_cnt && (!ret->point_cnt || parts[i]->points[0]->elapsed_ns <
+								       ret->points[0]->elapsed_ns))
 			ret = parts[i];
 	return ret;
 }
@@ -32,16 +31,15 @@ static void add_point(struct history_point *sum, const struct history_point *poi
 }
 
 /* Adds to each point of a sum the state that the part had at that time. */
-static void add_part(struct site_history *sum, const struct site_history *part)
+static void add_part(struct history_point *sums, size_t cnt, const struct site_history *part)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < sum->point_cnt; i++) {
-		while (at < part->point_cnt &&
-		       part->points[at].elapsed_ns <= sum->points[i].elapsed_ns)
+	for (size_t i = 0; i < cnt; i++) {
+		while (at < part->point_cnt && part->points[at]->elapsed_ns <= sums[i].elapsed_ns)
 			at++;
 		if (at)
-			add_point(&sum->points[i], &part->points[at - 1]);
+			add_point(&sums[i], part->points[at - 1]);
 	}
 }
 
@@ -49,18 +47,24 @@ int history_join(const struct site_history *const *parts, size_t cnt, struct sit
 {
 	const struct site_history *first = first_of(parts, cnt);
 	struct site_history sum = {.id = first->id, .point_cnt = first->point_cnt};
+	struct history_point *sums;
 
+	/* The points themselves follow the pointers to them. */
 	sum.point_cap = sum.point_cnt + 1;
-	sum.points = calloc(sum.point_cap, sizeof(*sum.points));
+	sum.points = calloc(sum.point_cap, sizeof(*sum.points) + sizeof(*sums));
 	if (!sum.points)
 		return -ENOMEM;
-	memcpy(sum.points, first->points, sum.point_cnt * sizeof(*sum.points));
+	sums = (struct history_point *)(sum.points + sum.point_cap);
+	for (size_t i = 0; i < sum.point_cnt; i++) {
+		sums[i] = *first->points[i];
+		sum.points[i] = &sums[i];
+	}
 	for (size_t i = 0; i < cnt; i++) {
 		sum.seen += parts[i]->seen;
 		for (size_t j = 0; j < AGE_CLASS_CNT; j++)
 			sum.freed[j] += parts[i]->freed[j];
 		if (parts[i] != first)
-			add_part(&sum, parts[i]);
+			add_part(sums, sum.point_cnt, parts[i]);
 	}
 	trend_of(&sum, &sum.trend);
 	*ret = sum;

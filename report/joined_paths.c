@@ -50,7 +50,7 @@ struct joining {
 
 static const struct history_point *now_of(const struct path *path)
 {
-	return &path->history->points[path->history->point_cnt - 1];
+	return path->history->points[path->history->point_cnt - 1];
 }
 
 static uint64_t size_of(const struct path *path)

@@ -5,15 +5,15 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-size_t moments_least_informative(const uint64_t *ns, size_t stride, size_t cnt)
+size_t moments_least_informative(const uint64_t *ns, size_t cnt)
 {
-	uint64_t now_ns = ns[(cnt - 1) * stride];
+	uint64_t now_ns = ns[cnt - 1];
 	double least = 0;
 	size_t ret = 1;
 
 	for (size_t i = 1; i + RECENT_MOMENTS < cnt; i++) {
-		double gap = (double)(ns[(i + 1) * stride] - ns[(i - 1) * stride]);
-		double weight = gap / (double)(now_ns - ns[i * stride] + 1);
+		double gap = (double)(ns[i + 1] - ns[i - 1]);
+		double weight = gap / (double)(now_ns - ns[i] + 1);
 
 		if (i == 1 || weight < least) {
 			least = weight;
@@ -28,7 +28,7 @@ void moments_add(struct moments *moments, uint64_t ns)
 	moments->ns[moments->cnt++] = ns;
 	if (moments->cnt == MOMENTS_MAX)
 		array_remove(moments->ns, &moments->cnt,
-			     moments_least_informative(moments->ns, 1, moments->cnt));
+			     moments_least_informative(moments->ns, moments->cnt));
 }
 
 size_t moments_before(const struct moments *moments, uint64_t ns)

@@ -22,10 +22,9 @@ struct moments {
 
 /*
  * Returns the index of the time to drop: the time whose two neighbours are closest together,
- * relative to its distance from the latest time. stride: distance between two times in the array,
- * in units of 8 bytes.
+ * relative to its distance from the latest time.
  */
-size_t moments_least_informative(const uint64_t *ns, size_t stride, size_t cnt);
+size_t moments_least_informative(const uint64_t *ns, size_t cnt);
 
 /* Adds the latest time. Drops an older time if there are too many. */
 void moments_add(struct moments *moments, uint64_t ns);

@@ -325,8 +325,8 @@ uint64_t pools_first_ns(const struct pools *pools, const struct process *process
 		const struct site_history *history = pools->growth[i].history;
 
 		if (pools->pools[i].sum.process == process && history && history->point_cnt &&
-		    history->points[0].elapsed_ns < now_ns)
-			now_ns = history->points[0].elapsed_ns;
+		    history->points[0]->elapsed_ns < now_ns)
+			now_ns = history->points[0]->elapsed_ns;
 	}
 	return now_ns;
 }
@@ -349,7 +349,7 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
  */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns, bool was_young)
 {
-	const struct history_point *last = &history->points[history->point_cnt - 1];
+	const struct history_point *last = history->points[history->point_cnt - 1];
 	uint64_t age_ns = last->elapsed_ns - first_ns;
 
 	if (last->earlier.cnt && !was_young)
@@ -362,13 +362,13 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 /* A pool that has been level for at least half of its history is not expected to go on growing. */
 bool pool_is_unclear(const struct site_history *history)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	const struct trend *trend = &history->trend;
 	size_t last = history->point_cnt - 1;
 
-	if (!history->point_cnt || points[last].bytes <= points[0].bytes ||
+	if (!history->point_cnt || points[last]->bytes <= points[0]->bytes ||
 	    trend_is_suspect(trend) || trend->tendency == TENDENCY_SHRINKS)
 		return false;
 	return trend->tendency != TENDENCY_LEVELLED ||
-	       2 * trend->since_ns < points[last].elapsed_ns - points[0].elapsed_ns;
+	       2 * trend->since_ns < points[last]->elapsed_ns - points[0]->elapsed_ns;
 }

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "report/shared_points.h"
 
 struct entry {
 	struct entry *next;
@@ -47,6 +48,7 @@ struct ranking {
 	struct hash_map by_id; /* finds an entry by its site id */
 	struct process_sums processes;
 	struct process_sums last_processes; /* `processes` as it was at the previous snapshot */
+	struct shared_points points;        /* points of the snapshot that is being added */
 	uint64_t updates;
 	uint64_t first_ns;   /* elapsed_ns of the first snapshot */
 	uint64_t elapsed_ns; /* elapsed_ns of the latest snapshot */
@@ -61,6 +63,8 @@ static void process_sums_deinit(struct process_sums *sums)
 
 static void free_entry(struct entry *entry)
 {
+	for (size_t i = 0; i < entry->history.point_cnt; i++)
+		history_point_drop(entry->history.points[i]);
 	free(entry->history.points);
 	free(entry);
 }
@@ -91,16 +95,32 @@ void ranking__free(struct ranking *ranking)
 	free(ranking);
 }
 
-static int add_point(struct site_history *history, const struct history_point *point)
+/* Drops the point of a full history that says least about the past. */
+static void drop_point(struct site_history *history)
 {
+	uint64_t ns[HISTORY_POINTS_MAX];
+	size_t at;
+
+	for (size_t i = 0; i < history->point_cnt; i++)
+		ns[i] = history->points[i]->elapsed_ns;
+	at = moments_least_informative(ns, history->point_cnt);
+	history_point_drop(history->points[at]);
+	array_remove(history->points, &history->point_cnt, at);
+}
+
+static int add_point(struct ranking *ranking, struct site_history *history,
+		     const struct history_point *point)
+{
+	const struct history_point *stored;
+
 	if (history->point_cnt == HISTORY_POINTS_MAX)
-		array_remove(history->points, &history->point_cnt,
-			     moments_least_informative(&history->points->elapsed_ns,
-						       sizeof(*point) / sizeof(uint64_t),
-						       history->point_cnt));
+		drop_point(history);
 	if (array_reserve(&history->points, &history->point_cap, history->point_cnt + 1))
 		return -ENOMEM;
-	history->points[history->point_cnt++] = *point;
+	stored = shared_points_get(&ranking->points, point);
+	if (!stored)
+		return -ENOMEM;
+	history->points[history->point_cnt++] = stored;
 	return 0;
 }
 
@@ -242,7 +262,7 @@ static int add_site(struct ranking *ranking, const struct site *site, struct ent
 		none.process_blocks = last.blocks;
 		none.earlier = last.earlier;
 	}
-	if ((ranking->updates > 1 && add_point(&entry->history, &none)) ||
+	if ((ranking->updates > 1 && add_point(ranking, &entry->history, &none)) ||
 	    hash_map_set(&ranking->by_id, site->id, entry)) {
 		free_entry(entry);
 		return -ENOMEM;
@@ -273,7 +293,7 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	history = &entry->history;
 	count_blocks(entry, site);
 	point = point_of(ranking, entry, snap->elapsed_ns, site);
-	err = add_point(history, &point);
+	err = add_point(ranking, history, &point);
 	if (err)
 		return err;
 	entry->update = ranking->updates;
@@ -332,7 +352,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 		if (entry->update != ranking->updates) {
 			count_blocks(entry, &nothing);
 			point = point_of(ranking, entry, snap->elapsed_ns, &nothing);
-			err = add_point(&entry->history, &point);
+			err = add_point(ranking, &entry->history, &point);
 			if (is_reported)
 				note_report(entry, &nothing);
 		}
@@ -353,6 +373,7 @@ static int end_update(struct ranking *ranking, const struct snapshot *snap, bool
 {
 	if (!err)
 		err = update_absent(ranking, snap, is_reported);
+	shared_points_end(&ranking->points);
 	ranking->elapsed_ns = snap->elapsed_ns;
 	return err;
 }

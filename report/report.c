@@ -505,7 +505,7 @@ static uint64_t largest_pending_sum(const struct callers *callers, const struct 
 		if (!history || !history->trend.pending || site->inherited_bytes ||
 		    has_ended(report->snapshot, site->process))
 			continue;
-		bytes = history->points[history->point_cnt - 1].bytes;
+		bytes = history->points[history->point_cnt - 1]->bytes;
 		if ((double)bytes >= LEAST_PART * (double)report->bytes && bytes > ret)
 			ret = bytes;
 	}
@@ -708,8 +708,8 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 		const struct report_site *path = &report->paths[i];
 
 		if (path->site->process == process && path->history->point_cnt &&
-		    path->history->points[0].elapsed_ns < first_ns)
-			first_ns = path->history->points[0].elapsed_ns;
+		    path->history->points[0]->elapsed_ns < first_ns)
+			first_ns = path->history->points[0]->elapsed_ns;
 	}
 	return first_ns;
 }

@@ -198,18 +198,18 @@ static uint64_t span_ns(size_t span)
  */
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	uint64_t least_ns = span_ns(span);
 	size_t cnt = history->point_cnt;
 	bool all = span == SPAN_CNT;
 
 	*ret = (struct series){
 		.least_steps = all ? LEAST_STEPS : 2 * LEAST_STEPS,
-		.past_s =
-			(double)(points[cnt - 1].elapsed_ns - points[0].elapsed_ns) / NSEC_PER_SEC,
+		.past_s = (double)(points[cnt - 1]->elapsed_ns - points[0]->elapsed_ns) /
+			  NSEC_PER_SEC,
 	};
 	for (size_t i = 0; i < cnt; i++) {
-		const struct history_point *point = &points[i];
+		const struct history_point *point = points[i];
 
 		if (point->elapsed_ns < least_ns) {
 			ret->past++;
@@ -563,7 +563,7 @@ static double bytes_of(const struct history_point *point, size_t span)
 
 double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	size_t span = SPAN_CNT, at = history->point_cnt;
 	double now;
 
@@ -572,10 +572,10 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 			span = i;
 	if (!at)
 		return 0;
-	now = bytes_of(&points[at - 1], span);
-	while (at && points[at - 1].elapsed_ns > since_ns)
+	now = bytes_of(points[at - 1], span);
+	while (at && points[at - 1]->elapsed_ns > since_ns)
 		at--;
-	return at ? now - bytes_of(&points[at - 1], span) : now;
+	return at ? now - bytes_of(points[at - 1], span) : now;
 }
 
 /*
@@ -584,7 +584,7 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
  */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
-	double kept = history->points[history->point_cnt - 1].held[span];
+	double kept = history->points[history->point_cnt - 1]->held[span];
 
 	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
@@ -627,10 +627,10 @@ struct amount {
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 
-	return amount.of(&points[history->point_cnt - 1], amount.span) -
-	       amount.of(&points[since], amount.span);
+	return amount.of(points[history->point_cnt - 1], amount.span) -
+	       amount.of(points[since], amount.span);
 }
 
 /*
@@ -655,12 +655,12 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	double fall = 0;
 
 	for (size_t i = found->since; i + 1 < history->point_cnt; i++)
-		fall = fmax(fall, whole.of(&points[i], whole.span) -
-					  whole.of(&points[i + 1], whole.span));
+		fall = fmax(fall,
+			    whole.of(points[i], whole.span) - whole.of(points[i + 1], whole.span));
 	return grew_since(history, found->since, whole, part, fall) &&
 	       grew_since(history, found->late, whole, part, fall);
 }
@@ -683,10 +683,11 @@ static bool site_grew_with(const struct site_history *history, const struct find
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 
 	for (size_t i = found->since; i + 1 < history->point_cnt; i++)
-		if (points[i + 1].count != points[i].count || points[i + 1].bytes < points[i].bytes)
+		if (points[i + 1]->count != points[i]->count ||
+		    points[i + 1]->bytes < points[i]->bytes)
 			return false;
 	return found->reasons.rises >= REPLACED_RISES;
 }
@@ -700,8 +701,8 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 			    const struct reasons *reasons, struct amount blocks,
 			    struct amount bytes)
 {
-	const struct earlier_frees *now = &history->points[history->point_cnt - 1].earlier;
-	const struct earlier_frees *then = &history->points[found->since].earlier;
+	const struct earlier_frees *now = &history->points[history->point_cnt - 1]->earlier;
+	const struct earlier_frees *then = &history->points[found->since]->earlier;
 	double frees = (double)now->cnt - (double)then->cnt;
 	double sized = (double)now->sized - (double)then->sized;
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
@@ -746,12 +747,12 @@ static enum objection weigh_process(const struct site_history *history, size_t s
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
 {
-	const struct history_point *now = &history->points[history->point_cnt - 1];
+	const struct history_point *now = history->points[history->point_cnt - 1];
 	double window_s = (double)reasons->window_ns / NSEC_PER_SEC;
 	struct amount blocks = {.of = blocks_of, .span = span},
 		      bytes = {.of = bytes_of, .span = span};
 
-	reasons->freed = now->freed[span] - history->points[found->since].freed[span];
+	reasons->freed = now->freed[span] - history->points[found->since]->freed[span];
 	reasons->gained = (int64_t)change(history, found->since, blocks);
 	reasons->gained_bytes = (int64_t)change(history, found->since, bytes);
 	reasons->freed_most =
@@ -909,7 +910,7 @@ static bool has_stalled(const struct site_history *history, const struct series 
 			const struct finding *found)
 {
 	size_t last = series->cnt - 1, late = last - STALL_REPORTS;
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 	double before_s, blocks;
 
 	if (last < found->first + LATE_REPORTS + STALL_REPORTS)
@@ -920,7 +921,7 @@ static bool has_stalled(const struct site_history *history, const struct series 
 	if (found->reasons.rises < STEADY_RISES * (double)(late - found->first))
 		return false;
 	before_s = series->at_s[late] - series->at_s[found->first];
-	blocks = (double)points[late].count - (double)points[found->first].count;
+	blocks = (double)points[late]->count - (double)points[found->first]->count;
 	return blocks * length_s(series, late) >= STALL_BLOCKS * before_s &&
 	       lately(series, found->first, late) < STALLED;
 }
@@ -975,12 +976,12 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 static bool can_only_age(const struct site_history *history, const struct reasons *reasons,
 			 size_t since)
 {
-	const struct history_point *points = history->points;
+	const struct history_point *const *points = history->points;
 
 	if (reasons->objection == OBJECTION_LATELY && !reasons->freed)
 		return true;
 	for (size_t i = since; i < history->point_cnt; i++)
-		if (points[i].held[SPAN_CNT] != points[since].held[SPAN_CNT])
+		if (points[i]->held[SPAN_CNT] != points[since]->held[SPAN_CNT])
 			return false;
 	return true;
 }

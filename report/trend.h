@@ -150,7 +150,8 @@ struct trend {
 
 struct site_history {
 	uint64_t id;
-	struct history_point *points; /* states of the site, oldest first */
+	/* States of the site, oldest first. Several histories may share a point. */
+	const struct history_point **points;
 	size_t point_cnt, point_cap;
 	uint64_t seen; /* number of sampled blocks ever seen; 0 with -C */
 	/* Sampled blocks that have been freed, by the age at which they were last seen. */

@@ -320,12 +320,12 @@ static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 
 	for (size_t i = 0; i < SPARK_CNT; i++) {
 		while (at < history->point_cnt &&
-		       history->points[at].elapsed_ns * SPARK_CNT <= elapsed_ns * (i + 1))
+		       history->points[at]->elapsed_ns * SPARK_CNT <= elapsed_ns * (i + 1))
 			at++;
-		ret[i] = at ? history->points[at - 1].bytes : 0;
+		ret[i] = at ? history->points[at - 1]->bytes : 0;
 	}
 	if (history->point_cnt)
-		ret[SPARK_CNT - 1] = history->points[history->point_cnt - 1].bytes;
+		ret[SPARK_CNT - 1] = history->points[history->point_cnt - 1]->bytes;
 }
 
 static void copy_past(const struct report *report, const struct report_site *site,

@@ -114,8 +114,8 @@ static uint64_t most_allocations(const struct report_site *shown)
 	uint64_t most = shown->site->count;
 
 	for (size_t i = 0; shown->history && i < shown->history->point_cnt; i++)
-		if (shown->history->points[i].count > most)
-			most = shown->history->points[i].count;
+		if (shown->history->points[i]->count > most)
+			most = shown->history->points[i]->count;
 	return most;
 }
 
@@ -161,7 +161,7 @@ static void add_events(struct heaptrack_file *file, struct site_output *output, 
 	/* Reserve two batches per event: the blocks that an event adds have at most two sizes. */
 	output->batches = file->batch_store + 2 * file->event_cnt;
 	for (size_t i = 0; shown->history && i < shown->history->point_cnt; i++) {
-		const struct history_point *point = &shown->history->points[i];
+		const struct history_point *point = shown->history->points[i];
 
 		add_event(file, output, point->elapsed_ns, point->bytes, point->count);
 	}

@@ -321,8 +321,8 @@ static void write_moments(struct json_writer *json, const struct report *report,
 
 	json_begin_array(json, "moments");
 	for (size_t i = 0; history && i < history->point_cnt; i++)
-		write_moment(json, history->points[i].elapsed_ns, history->points[i].bytes,
-			     history->points[i].count);
+		write_moment(json, history->points[i]->elapsed_ns, history->points[i]->bytes,
+			     history->points[i]->count);
 	if (!history)
 		write_moment(json, report->snapshot->elapsed_ns, shown->site->bytes,
 			     shown->site->count);
@@ -606,7 +606,7 @@ static void write_processes(struct page *page)
 		json_unsigned(json, "name", string_number(page, name));
 		json_begin_array(json, "moments");
 		for (size_t j = 0; past->history && j < past->history->point_cnt; j++) {
-			const struct history_point *point = &past->history->points[j];
+			const struct history_point *point = past->history->points[j];
 
 			write_moment(json, point->elapsed_ns, point->process_bytes,
 				     point->process_blocks);

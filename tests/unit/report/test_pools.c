@@ -164,7 +164,8 @@ static void nobody_names(void **state)
 static void unclear(void **state)
 {
 	struct history_point moments[] = {{.bytes = ARENA}, {.bytes = 2 * ARENA, .elapsed_ns = 10}};
-	struct site_history history = {.points = moments, .point_cnt = 2};
+	const struct history_point *points[] = {&moments[0], &moments[1]};
+	struct site_history history = {.points = points, .point_cnt = 2};
 
 	assert_true(pool_is_unclear(&history));
 	history.trend.tendency = TENDENCY_FLAT;
@@ -190,7 +191,8 @@ static void unclear(void **state)
 static void settling(void **state)
 {
 	struct history_point moments[] = {{.elapsed_ns = 1000000000}, {.elapsed_ns = 20900000000}};
-	struct site_history history = {.points = moments,
+	const struct history_point *points[] = {&moments[0], &moments[1]};
+	struct site_history history = {.points = points,
 				       .point_cnt = 2,
 				       .trend = {.tendency = TENDENCY_STEADY,
 						 .since_ns = 9900000000,

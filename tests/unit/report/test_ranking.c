@@ -65,8 +65,8 @@ static void noted_between_reports(void **state)
 	expect(&growth[0], 70, 7);
 	expect(&growth[1], 0, 0);
 	assert_int_equal(growth[0].history->point_cnt, 3);
-	assert_int_equal(growth[0].history->points[1].bytes, 130);
-	assert_int_equal(growth[1].history->points[1].bytes, 0);
+	assert_int_equal(growth[0].history->points[1]->bytes, 130);
+	assert_int_equal(growth[1].history->points[1]->bytes, 0);
 	past = ranking__past(ranking);
 	assert_int_equal(past.cnt, 3);
 	assert_int_equal(past.ns, 5000);
@@ -194,6 +194,36 @@ static void many_sites(void **state)
 }
 
 /*
+ * Sites that are in the same state at each report share all their points, so that very many small
+ * sites take little memory. A site in another state shares none of them.
+ */
+static void same_state_is_shared(void **state)
+{
+	struct site sites[] = {{.id = 1, .bytes = 32, .count = 1},
+			       {.id = 2, .bytes = 32, .count = 1},
+			       {.id = 3, .bytes = 48, .count = 1}};
+	struct snapshot snap = {.sites = sites, .site_cnt = 3};
+	struct growth growth[3];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	for (size_t i = 1; i <= 2 * HISTORY_POINTS_MAX; i++) {
+		snap.elapsed_ns = i;
+		assert_int_equal(ranking__update(ranking, &snap, growth), 0);
+		assert_int_equal(growth[0].history->point_cnt,
+				 i < HISTORY_POINTS_MAX ? i : HISTORY_POINTS_MAX);
+		for (size_t j = 0; j < growth[0].history->point_cnt; j++) {
+			assert_ptr_equal(growth[1].history->points[j],
+					 growth[0].history->points[j]);
+			assert_ptr_not_equal(growth[2].history->points[j],
+					     growth[0].history->points[j]);
+		}
+	}
+	assert_int_equal(growth[0].history->points[0]->elapsed_ns, 1);
+	ranking__free(ranking);
+}
+
+/*
  * Frees of blocks from before tracing are counted for each process, unless some of them may be
  * frees of suppressed or untracked blocks.
  */
@@ -219,7 +249,7 @@ static void earlier_frees(void **state)
 		snap.lost[LOSS_ALLOCS_FULL] = i == 2;
 		snap.lost[LOSS_UNWIND] = i == 3;
 		assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
-		now = &growth.history->points[growth.history->point_cnt - 1];
+		now = growth.history->points[growth.history->point_cnt - 1];
 		assert_int_equal(now->process_blocks, 10);
 		assert_int_equal(now->earlier.cnt, i == 1 || i == 2 ? 0 : 5);
 		assert_int_equal(now->earlier.bytes, i == 1 || i == 2 ? 0 : 300);
@@ -242,6 +272,7 @@ int main(void)
 		cmocka_unit_test(ended_are_forgotten),
 		cmocka_unit_test(huge_totals),
 		cmocka_unit_test(many_sites),
+		cmocka_unit_test(same_state_is_shared),
 		cmocka_unit_test(earlier_frees),
 		cmocka_unit_test(nothing_to_free),
 	};

@@ -449,9 +449,10 @@ static void new_page_tables(void **state)
 			    .frames = stack,
 			    .frame_cnt = 1};
 	struct history_point point = {0};
+	const struct history_point *points[] = {&point};
 	struct site_history history = {
 		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}},
-		.points = &point,
+		.points = points,
 		.point_cnt = 1};
 	struct growth growth = {.history = &history};
 	struct snapshot snap = {.sites = &site, .site_cnt = 1};
