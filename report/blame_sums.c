@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/order.h"
 #include "report/blame.h"
+#include "report/call_copies.h"
 #include "report/function_hash.h"
 
 /*
@@ -21,6 +23,11 @@
  * the sites that no inner call explains.
  */
 #define LEAST_OWN 0.5
+/*
+ * Minimum gain, as a fraction of the gain of a growing call further out, for which a call that does
+ * not seem to leak is named, to find out whether it has copies.
+ */
+#define LEAST_COPY (1.0 / 256)
 /*
  * A caller is blamed instead of a call if at least LEAST_THROUGH of the call's gain comes through
  * the caller, while the call's other sites have at least LEAST_OTHER of its blocks, at least
@@ -52,6 +59,7 @@ struct call {
 	bool is_in_whole;  /* true if whole_of() has counted the call */
 	bool is_listed;    /* true if one candidate replaces the sites assigned to the call */
 	uint64_t function; /* hash of the name and file of the call's function */
+	uint64_t copies;   /* key for call_copies_join(); 0 if the call must not be joined */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
 	double own;      /* gain of the sites that no inner call explains */
@@ -80,6 +88,8 @@ struct call {
 struct blaming {
 	const struct callers *callers;
 	struct call *calls; /* one entry for each sum of `callers`, at the same index */
+	/* For each call, 1 + index of its first copy (call_copies.h); 0 if it is not known. */
+	uint32_t *first_copy;
 	struct candidate *sites;
 	size_t cnt;
 	/* For each site, depth of the innermost call whose function is in no funnel (funnels.h). */
@@ -93,19 +103,26 @@ struct blaming {
 static void blaming_deinit(struct blaming *blaming)
 {
 	free(blaming->calls);
+	free(blaming->first_copy);
 	free(blaming->first);
 	free(blaming->assigned);
 }
 
+/* Returns the number of the first copy of the call `number`; 0 if `number` is 0. */
+static uint32_t first_copy(const struct blaming *blaming, uint32_t number)
+{
+	return number && blaming->first_copy[number - 1] ? blaming->first_copy[number - 1] : number;
+}
+
 /*
- * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call, or if the
- * call's function is in a funnel (funnels.h).
+ * Returns 1 + index of the call at a depth of a site's stack, or of its first copy; 0 if there is
+ * no call, or if the call's function is in a funnel (funnels.h).
  */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
 
-	return calls && depth >= blaming->first[site] ? calls[depth] : 0;
+	return calls && depth >= blaming->first[site] ? first_copy(blaming, calls[depth]) : 0;
 }
 
 static double gain(const struct blaming *blaming, size_t site, uint32_t number)
@@ -121,21 +138,21 @@ static bool grows(const struct blaming *blaming, uint32_t number)
 }
 
 /*
- * True if the call `number` does not seem to leak, but gained at least half as much as the call
- * `other`.
+ * True if the call `number` does not seem to leak, but gained at least the fraction `least` of what
+ * the call `other` gained.
  */
-static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t other)
+static bool has_part(const struct blaming *blaming, uint32_t number, uint32_t other, double least)
 {
 	const struct growth *growth = blaming->callers->growth;
 
 	return !grows(blaming, number) &&
 	       callers_gain(blaming->callers, other - 1, growth[number - 1].history) >=
-		       LEAST_OWN * blaming->calls[other - 1].gained;
+		       least * blaming->calls[other - 1].gained;
 }
 
 /*
  * Marks the calls on a site's stack whose functions must be named: growing calls, and calls that
- * outweigh a growing call further out.
+ * have a part of the gain of a growing call further out: they may outweigh it, or be copies.
  */
 static void mark_calls(struct blaming *blaming, size_t site)
 {
@@ -150,9 +167,18 @@ static void mark_calls(struct blaming *blaming, size_t site)
 
 			if (inner && !blaming->calls[inner - 1].is_named)
 				blaming->calls[inner - 1].is_named =
-					outweighs(blaming, inner, outer);
+					has_part(blaming, inner, outer, LEAST_COPY);
 		}
 	}
+}
+
+/* Returns the key of a call for call_copies_join(): its place in its function. */
+static uint64_t copies_key(const struct site *site, const struct sym_frame *frame,
+			   const struct call *call)
+{
+	uint64_t place = hash_word(hash_text(call->function, frame->symbol), frame->offset);
+
+	return hash_word(hash_word(place, site->process->image), (uint64_t)site->tid) ?: 1;
 }
 
 static int judge_name(const struct options *opts, struct blaming *blaming,
@@ -177,6 +203,8 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	if (symbol) {
 		call->is_main = !strcmp(symbol, "main");
 		call->function = function_hash(sym_outermost(locations[at]), locations[at]);
+		if (call->may_be_blamed && !sym_is_script(locations[at]))
+			call->copies = copies_key(site, sym_outermost(locations[at]), call);
 	}
 	return 0;
 }
@@ -226,18 +254,41 @@ static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels
 	return cnt;
 }
 
-static void prepare(struct blaming *blaming, const struct funnels *funnels)
+static void measure_gains(struct blaming *blaming)
 {
 	const struct callers *callers = blaming->callers;
 
+	for (size_t i = 0; i < callers->cnt; i++) {
+		bool is_growing = callers_grow(callers, i);
+
+		blaming->has_growing |= is_growing;
+		blaming->calls[i].gained =
+			is_growing ? callers_gain(callers, i, callers->growth[i].history) : 0;
+	}
+}
+
+static void prepare(struct blaming *blaming, const struct funnels *funnels)
+{
 	for (size_t i = 0; i < blaming->cnt; i++)
 		blaming->first[i] = wrapped_calls(blaming, funnels, blaming->sites[i].site);
-	for (size_t i = 0; i < callers->cnt; i++) {
-		if (!callers_grow(callers, i))
-			continue;
-		blaming->has_growing = true;
-		blaming->calls[i].gained = callers_gain(callers, i, callers->growth[i].history);
-	}
+	measure_gains(blaming);
+}
+
+/* Joins the copies of calls. Calls must have names. */
+static int join_copies(struct blaming *blaming, struct callers *callers,
+		       struct joined_histories *ret)
+{
+	cleanup_free uint64_t *keys = calloc(callers->cnt + 1, sizeof(*keys));
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < callers->cnt; i++)
+		keys[i] = blaming->calls[i].copies;
+	err = call_copies_join(callers, keys, blaming->first_copy, ret);
+	if (!err)
+		measure_gains(blaming);
+	return err;
 }
 
 static void assign(struct blaming *blaming, size_t site, uint32_t number)
@@ -255,8 +306,8 @@ static uint32_t caller_of(const struct blaming *blaming, size_t site, uint32_t n
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
 
 	for (size_t i = 0; calls && i + 1 < CALLER_CALLS; i++)
-		if (calls[i] == number)
-			return calls[i + 1];
+		if (first_copy(blaming, calls[i]) == number)
+			return first_copy(blaming, calls[i + 1]);
 	return 0;
 }
 
@@ -358,6 +409,7 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 
 		if (sum == SIZE_MAX)
 			continue;
+		sum = first_copy(blaming, (uint32_t)sum + 1) - 1;
 		if (callers_grow(blaming->callers, sum))
 			assign(blaming, i, (uint32_t)sum + 1);
 		else
@@ -367,7 +419,7 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 
 /*
  * True if an inner call on a site's stack explains the site's part in the growth of the call
- * `number`: the inner call may be blamed, and outweighs() is true for it.
+ * `number`: the inner call may be blamed, does not seem to leak, and gained at least half as much.
  */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
@@ -375,7 +427,7 @@ static bool is_explained(const struct blaming *blaming, size_t site, size_t dept
 		uint32_t inner = call_at(blaming, site, i);
 
 		if (inner && blaming->calls[inner - 1].may_be_blamed &&
-		    outweighs(blaming, inner, number))
+		    has_part(blaming, inner, number, LEAST_OWN))
 			return true;
 	}
 	return false;
@@ -730,6 +782,19 @@ static enum common_callers common_callers_of(const struct call *call)
 		       : CALLERS_NONE;
 }
 
+/* Returns the frame, on a site's stack, of the call with this number, or of its copy. */
+static size_t frame_of(const struct blaming *blaming, const struct site *site, uint32_t number)
+{
+	const uint32_t *calls = callers_calls(blaming->callers, site);
+	size_t frame = 0;
+
+	while (first_copy(blaming, *calls) != number)
+		calls++;
+	while (site->frames[frame] != blaming->callers->items[*calls - 1].frame)
+		frame++;
+	return frame;
+}
+
 static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 {
 	const struct call *call = &blaming->calls[sum];
@@ -737,8 +802,7 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	struct candidate ret =
 		blaming->sites[common_callers == CALLERS_ONE ? call->most_by_caller : call->most];
 
-	while (ret.site->frames[ret.blamed_from] != blaming->callers->items[sum].frame)
-		ret.blamed_from++;
+	ret.blamed_from = frame_of(blaming, ret.site, (uint32_t)sum + 1);
 	ret.growth.history = blaming->callers->growth[sum].history;
 	ret.path_cnt = call->paths;
 	ret.common_callers = common_callers;
@@ -790,22 +854,31 @@ static int blame_growing(struct blaming *blaming)
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,
 	       struct symbol_backend *symbols, uint64_t deadline_ns, struct candidate *sites,
-	       size_t *cnt)
+	       size_t *cnt, struct joined_histories *joined)
 {
+	cleanup_free struct growth *growth = calloc(callers->cnt + 1, sizeof(*growth));
+	struct callers own = *callers; /* with a growth that may differ for copies of calls */
 	struct blaming blaming = {
-		.callers = callers,
+		.callers = &own,
 		.calls = calloc(callers->cnt + 1, sizeof(*blaming.calls)),
+		.first_copy = calloc(callers->cnt + 1, sizeof(*blaming.first_copy)),
 		.sites = sites,
 		.cnt = *cnt,
 		.first = calloc(*cnt + 1, sizeof(*blaming.first)),
 		.assigned = calloc(*cnt + 1, sizeof(*blaming.assigned)),
 	};
-	int err = blaming.calls && blaming.first && blaming.assigned ? 0 : -ENOMEM;
+	int err = growth && blaming.calls && blaming.first_copy && blaming.first && blaming.assigned
+			  ? 0
+			  : -ENOMEM;
 
-	if (!err)
+	if (!err) {
+		memcpy(growth, callers->growth, callers->cnt * sizeof(*growth));
+		own.growth = growth;
 		prepare(&blaming, funnels);
+	}
 	if (!err && symbols && blaming.has_growing)
-		err = name_calls(opts, &blaming, symbols, deadline_ns);
+		err = name_calls(opts, &blaming, symbols, deadline_ns)
+			      ?: join_copies(&blaming, &own, joined);
 	if (!err) {
 		assign_chunk_pools(&blaming, pools);
 		err = blaming.has_growing ? blame_growing(&blaming) : 0;

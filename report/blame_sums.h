@@ -9,6 +9,7 @@
 #include "report/callers.h"
 #include "report/chunk_pools.h"
 #include "report/funnels.h"
+#include "report/history_join.h"
 #include "report/site_order.h"
 #include "report/symbol_backend.h"
 
@@ -28,11 +29,12 @@
  * Replaces all sites of a blamed call in `sites` by one candidate, with the history of the sum and
  * the stack of the site that gained most. If most of the gain has the same caller, only sites with
  * this caller are considered. `symbols` looks up function names until deadline_ns; if it is NULL,
- * only chunk pools are blamed. Returns 0 or -ENOMEM.
+ * only chunk pools are blamed. Copies of a call (call_copies.h) count as one call. The candidates
+ * point into *joined. Returns 0 or -ENOMEM.
  */
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,
 	       struct symbol_backend *symbols, uint64_t deadline_ns, struct candidate *sites,
-	       size_t *cnt);
+	       size_t *cnt, struct joined_histories *joined);
 
 #endif

@@ -8,6 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+void joined_histories_deinit(struct joined_histories *joined)
+{
+	for (size_t i = 0; i < joined->cnt; i++)
+		free(joined->items[i].points);
+	free(joined->items);
+	*joined = (struct joined_histories){0};
+}
+
 static const struct site_history *first_of(const struct site_history *const *parts, size_t cnt)
 {
 	const struct site_history *ret = parts[0];

@@ -5,6 +5,13 @@
 
 #include "report/trend.h"
 
+struct joined_histories {
+	struct site_history *items;
+	size_t cnt;
+};
+
+void joined_histories_deinit(struct joined_histories *joined);
+
 /*
  * Makes the history of the sum of cnt sites, with its trend. Blocks that belong to two
  * of the sites count twice. ret->points is to be freed. Returns 0 or -ENOMEM.

@@ -13,7 +13,6 @@
 #include "base/order.h"
 #include "report/blame.h"
 #include "report/function_hash.h"
-#include "report/history_join.h"
 #include "report/naming.h"
 
 /* Callers are shown if they have more than this fraction of the growth. */
@@ -45,7 +44,7 @@ struct joining {
 	struct candidate *made; /* the candidates that replace joined paths */
 	size_t made_cnt;
 	bool *is_replaced; /* for each candidate */
-	struct joined_paths joined;
+	struct joined_histories joined;
 };
 
 static const struct history_point *now_of(const struct path *path)
@@ -283,7 +282,7 @@ static int join(struct joining *joining, struct path *paths, size_t cnt,
 		const struct chunks *chunks)
 {
 	cleanup_free const struct site_history **parts = calloc(cnt, sizeof(*parts));
-	struct site_history *sum = &joining->joined.histories[joining->joined.cnt];
+	struct site_history *sum = &joining->joined.items[joining->joined.cnt];
 	struct candidate *made = &joining->made[joining->made_cnt];
 	enum common_callers common;
 	size_t path_cnt = 0;
@@ -415,9 +414,8 @@ static int list_paths(const struct callers *callers, const struct chunk_pools *p
 	joining->paths = calloc(most + 1, sizeof(*joining->paths));
 	joining->made = calloc(most + 1, sizeof(*joining->made));
 	joining->is_replaced = calloc(cnt + 1, sizeof(*joining->is_replaced));
-	joining->joined.histories = calloc(most + 1, sizeof(*joining->joined.histories));
-	if (!joining->paths || !joining->made || !joining->is_replaced ||
-	    !joining->joined.histories)
+	joining->joined.items = calloc(most + 1, sizeof(*joining->joined.items));
+	if (!joining->paths || !joining->made || !joining->is_replaced || !joining->joined.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		if (may_be_joined(callers, pools, &joining->candidates[i]))
@@ -430,7 +428,7 @@ static int list_paths(const struct callers *callers, const struct chunk_pools *p
 int joined_paths_init(const struct options *opts, const struct callers *callers,
 		      const struct funnels *funnels, const struct chunk_pools *pools,
 		      struct symbol_backend *symbols, uint64_t deadline_ns,
-		      struct candidate *candidates, size_t *cnt, struct joined_paths *ret)
+		      struct candidate *candidates, size_t *cnt, struct joined_histories *ret)
 {
 	struct joining joining = {.candidates = candidates};
 	int err = list_paths(callers, pools, *cnt, &joining);
@@ -440,7 +438,7 @@ int joined_paths_init(const struct options *opts, const struct callers *callers,
 	if (!err && joining.cnt > 1)
 		err = join_unknown_pools(&joining) ?: join_functions(&joining);
 	if (err) {
-		joined_paths_deinit(&joining.joined);
+		joined_histories_deinit(&joining.joined);
 	} else {
 		replace(&joining, candidates, cnt);
 		*ret = joining.joined;
@@ -449,12 +447,4 @@ int joined_paths_init(const struct options *opts, const struct callers *callers,
 	free(joining.made);
 	free(joining.is_replaced);
 	return err;
-}
-
-void joined_paths_deinit(struct joined_paths *joined)
-{
-	for (size_t i = 0; i < joined->cnt; i++)
-		free(joined->histories[i].points);
-	free(joined->histories);
-	*joined = (struct joined_paths){0};
 }

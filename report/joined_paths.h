@@ -11,12 +11,7 @@
 #include "report/callers.h"
 #include "report/chunk_pools.h"
 #include "report/funnels.h"
-
-/* Histories of the sums over joined paths. */
-struct joined_paths {
-	struct site_history *histories;
-	size_t cnt;
-};
+#include "report/history_join.h"
 
 /*
  * Replaces growing candidates in user space with the same process, thread and blamed function by
@@ -35,7 +30,6 @@ struct joined_paths {
 int joined_paths_init(const struct options *opts, const struct callers *callers,
 		      const struct funnels *funnels, const struct chunk_pools *pools,
 		      struct symbol_backend *symbols, uint64_t deadline_ns,
-		      struct candidate *candidates, size_t *cnt, struct joined_paths *ret);
-void joined_paths_deinit(struct joined_paths *joined);
+		      struct candidate *candidates, size_t *cnt, struct joined_histories *ret);
 
 #endif

@@ -622,7 +622,7 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 	cnt = choose_judged(sums->pools, shown, report, judged);
 	if (sums->callers)
 		err = blame_sums(opts, sums->callers, &shown->funnels, &shown->chunk_pools, symbols,
-				 deadline_ns, judged, &cnt);
+				 deadline_ns, judged, &cnt, &report->joined_calls);
 	if (!err && sums->callers && symbols)
 		err = joined_paths_init(opts, sums->callers, &shown->funnels, &shown->chunk_pools,
 					symbols, deadline_ns, judged, &cnt, &report->joined);
@@ -946,6 +946,7 @@ void report_deinit(struct report *report)
 		held_by_deinit(&report->sites[i]);
 	free(report->sites);
 	free(report->location_store);
-	joined_paths_deinit(&report->joined);
+	joined_histories_deinit(&report->joined);
+	joined_histories_deinit(&report->joined_calls);
 	memset(report, 0, sizeof(*report));
 }

@@ -204,7 +204,8 @@ struct report {
 	struct ranking_past watched;
 	/* array that the `locations` of all sites point into */
 	const struct sym_location **location_store;
-	struct joined_paths joined; /* histories of `paths` that stand for several paths */
+	struct joined_histories joined; /* histories of `paths` that stand for several paths */
+	struct joined_histories joined_calls; /* histories of calls that have copies */
 };
 
 /*

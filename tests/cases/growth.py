@@ -193,6 +193,24 @@ def test_copies(t, what):
 
 
 @slow
+@timeout(240)
+def test_copies_in_turn(t):
+    """A plugin that leaks is copied and loaded again and again: its function is one suspect."""
+    libraries = [t.tmp / f"copy-{i}.so" for i in range(10)]
+    for library in libraries:
+        shutil.copy(t.file_of("libplugin.so"), library)
+    program = t.program("copies", "in-turn", *libraries)
+    memleak = t.memleak("--json", "-p", str(program.pid), "1").ready()
+    program.send()
+    memleak.wait_for("eight copies, of five sites each", lambda: memleak.take() and
+                     memleak.reports[-1]["sites_total"] > 8 * 5, 2 * PATIENCE)
+    blamed = {suspect["stack"][suspect["culprit"]]["symbol"]
+              for suspect in memleak.reports[-1]["suspects"]}
+    wanted("functions", blamed - {"work_of"}, {"plugin_leak"})  # dlopen() allocates, too
+    memleak.stop()
+
+
+@slow
 @timeout(120)
 def test_arrays(t):
     """A constantly reallocated array keeps its age, and its growth is noticed."""

@@ -2,12 +2,14 @@
 /*
  * Leaks through many copies of one function, until a byte arrives on stdin or stdin ends.
  *
- *	copies LIBRARY...  copies of libplugin.so leak in turn
- *	copies             WORKERS children leak, each under a name of its own
+ *	copies LIBRARY...          copies of libplugin.so leak, all at the same time
+ *	copies in-turn LIBRARY...  each copy leaks for TURN_TICKS, then the next one is loaded
+ *	copies                     WORKERS children leak, each under a name of its own
  */
 #include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 
 #include "truth.h"
@@ -15,6 +17,7 @@
 #define WORKERS 12
 #define COPIES_MAX 64
 #define TICK_MS 50
+#define TURN_TICKS 60
 
 OWN_FRAME static void remember(void)
 {
@@ -40,12 +43,34 @@ static void (*work_of(const char *path))(void)
 	return (void (*)(void))dlsym(library, "plugin_work");
 }
 
-int main(int argc, char **argv)
+static bool may_tick(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&input, 1, TICK_MS) == 0;
+}
+
+static void run_in_turn(char **paths)
+{
+	void (*work)(void) = NULL;
+
+	ready();
+	for (int tick = 0; may_tick(); tick++) {
+		if (tick % TURN_TICKS == 0 && *paths)
+			work = work_of(*paths++);
+		work();
+	}
+}
+
+int main(int argc, char **argv)
+{
 	void (*work[COPIES_MAX])(void);
 	int cnt = argc - 1;
 
+	if (cnt > 1 && !strcmp(argv[1], "in-turn")) {
+		run_in_turn(argv + 2);
+		return 0;
+	}
 	must(cnt <= COPIES_MAX, "usage");
 	for (int i = 0; i < cnt; i++)
 		work[i] = work_of(argv[i + 1]);
@@ -53,7 +78,7 @@ int main(int argc, char **argv)
 		if (!fork())
 			run_worker(i);
 	ready();
-	while (poll(&input, 1, TICK_MS) == 0)
+	while (may_tick())
 		for (int i = 0; i < cnt; i++)
 			work[i]();
 	return 0;

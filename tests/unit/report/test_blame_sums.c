@@ -40,6 +40,7 @@ enum {
 	DAEMON = 90, /* main() of another program */
 	HANDLERS = 200,
 	LAMBDAS = 300,
+	COPIES = 700,
 	LEAVES = 1000,
 	INNER = 2000,
 	OUTER = 9000,
@@ -52,6 +53,8 @@ enum {
 /* Calls from address LAMBDAS on: LAMBDA_CALLS in each of HANDLER_CNT instances of a lambda */
 #define LAMBDA_CALLS 6
 #define LAMBDA_CNT (HANDLER_CNT * LAMBDA_CALLS)
+/* Calls from address COPIES on: one in each copy of a library */
+#define COPY_CNT 12
 
 static struct process process = {1, 1, "app", NULL};
 
@@ -90,10 +93,11 @@ static const struct sym_location fixed[] = {
 
 #define FIXED_CNT (sizeof(fixed) / sizeof(fixed[0]))
 
-static struct sym_location locations[FIXED_CNT + HANDLER_CNT + LAMBDA_CNT];
+static struct sym_location locations[FIXED_CNT + HANDLER_CNT + LAMBDA_CNT + COPY_CNT];
 /* For each handler, the function get(), which may be inlined into the handler, and the handler */
 static struct sym_frame handlers[HANDLER_CNT][2];
 static struct sym_frame lambdas[HANDLER_CNT];
+static struct sym_frame plugin;
 
 /*
  * Names the handlers. are_instances: as instances of one template. file: their source file, or
@@ -140,6 +144,24 @@ static void name_lambdas(void)
 		};
 }
 
+/* file: the source file of the copies, or NULL. build_id: their common build id, or NULL. */
+static void name_copies(const char *file, const char *build_id)
+{
+	static char paths[COPY_CNT][16];
+
+	plugin = (struct sym_frame){.symbol = "plugin_leak", .offset = 8, .file = file};
+	for (size_t i = 0; i < COPY_CNT; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/tmp/%zu.so", i);
+		locations[FIXED_CNT + HANDLER_CNT + LAMBDA_CNT + i] = (struct sym_location){
+			.addr = COPIES + i,
+			.module = paths[i],
+			.build_id = build_id,
+			.frame_cnt = 1,
+			.frames = &plugin,
+		};
+	}
+}
+
 static int name_functions(void **state)
 {
 	memcpy(locations, fixed, sizeof(fixed));
@@ -151,6 +173,7 @@ static int name_functions(void **state)
 		};
 	inline_get(false);
 	name_lambdas();
+	name_copies(NULL, NULL);
 	return 0;
 }
 
@@ -753,6 +776,26 @@ static void lambda(void **state)
 	      100 * LAMBDA_CNT / 3.0 * 1e9 / INTERVAL_NS);
 }
 
+/*
+ * A plugin is copied and loaded again and again, and each copy leaks until the next one is loaded:
+ * its function is blamed for the whole leak, not main(). Functions of one name in different
+ * libraries are not copies.
+ */
+static void copies_in_turn(void **state)
+{
+	static struct made copies;
+
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&copies, 1 + i / PER_REPORT, 1, 100,
+		    COPIES + i * COPY_CNT / (REPORTS * PER_REPORT), INNER, OUTER + i % 7);
+	name_copies("plugin.c", NULL);
+	check(&copies, REPORTS, "plugin_leak", LATER, RATE(100));
+	name_copies(NULL, "1234");
+	check(&copies, REPORTS, "plugin_leak", LATER, RATE(100));
+	name_copies(NULL, NULL);
+	check(&copies, REPORTS, "main", LATER, RATE(100));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,6 +825,7 @@ int main(void)
 		cmocka_unit_test(caller_keeps_little),
 		cmocka_unit_test(only_caller_keeps),
 		cmocka_unit_test(lambda),
+		cmocka_unit_test(copies_in_turn),
 	};
 
 	return cmocka_run_group_tests(tests, name_functions, NULL);
