@@ -214,6 +214,15 @@ void rss_write_kept(FILE *out, const struct rss *rss)
 	fputs(" that the program has freed", out);
 }
 
+/*
+ * Returns the bytes that malloc_trim() surely returns. It shortens the end of the main heap alone,
+ * so the ends of heaps count only if there is a single arena.
+ */
+static uint64_t returnable(const struct rss *rss)
+{
+	return rss->parts[RSS_TRIMMABLE] + (rss->arenas > 1 ? 0 : rss->parts[RSS_TOP]);
+}
+
 static void write_advice(FILE *out, const struct rss *rss)
 {
 	bool has_many_arenas = rss->arenas > MANY_ARENAS;
@@ -224,7 +233,7 @@ static void write_advice(FILE *out, const struct rss *rss)
 	fputs(", which is not a leak; ", out);
 	if (rss->parts[RSS_PYTHON] > rss_kept(rss))
 		fputs("python returns an arena of 1 MiB when all objects in it are freed", out);
-	else if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > rss_kept(rss) / 2)
+	else if (returnable(rss) > rss_kept(rss) / 2)
 		fprintf(out, "malloc_trim(0) returns most of it%s",
 			has_many_arenas ? ", and with MALLOC_ARENA_MAX=2 glibc keeps less" : "");
 	else
