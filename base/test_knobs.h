@@ -14,6 +14,8 @@ enum test_knob {
 	TEST_KNOB_AGENT_SINCE,
 	/* MEMLEAK_FIRST_BLOCKS: capacity of the first of the two block tables */
 	TEST_KNOB_FIRST_BLOCKS,
+	/* MEMLEAK_HOOK: "lost": do not make a command trap in the dynamic loader's hook */
+	TEST_KNOB_HOOK,
 	/* MEMLEAK_KERNEL_HOOKS: how to hook kernel functions: "fentry", "kprobe" or "none" */
 	TEST_KNOB_KERNEL_HOOKS,
 	/* MEMLEAK_KERNEL_PROGRAMS: type of BPF programs for kernel memory: "tp_btf" or "raw_tp" */

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/proc_maps.h"
 #include "base/signals.h"
+#include "base/test_knobs.h"
 #include "loader/target/arch.h"
 #include "loader/target/modules.h"
 #include "prober/prober.h"
@@ -224,22 +225,6 @@ static int run_to_stop(struct child *child, enum __ptrace_request request, int s
 	return sig >= 0 && child->status >> 16 == PTRACE_EVENT_EXEC ? -ERESTART : sig;
 }
 
-/* Continues the stopped process until it traps at pc_then. Returns 0 or a negative errno. */
-static int run_to_trap(struct child *child, uint64_t pc_then)
-{
-	int sig = 0;
-
-	for (;;) {
-		uint64_t pc = 0;
-
-		sig = run_to_stop(child, PTRACE_CONT, sig);
-		if (sig < 0)
-			return sig;
-		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
-			return 0;
-	}
-}
-
 static bool libraries_complete(pid_t pid)
 {
 	struct module_list list;
@@ -250,6 +235,42 @@ static bool libraries_complete(pid_t pid)
 	is_consistent = list.is_consistent;
 	module_list_deinit(&list);
 	return is_consistent;
+}
+
+/* True if the process is at the entry of munmap(). */
+static bool is_unmapping(pid_t pid)
+{
+	struct __ptrace_syscall_info info;
+
+	return ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_munmap;
+}
+
+/*
+ * Continues the stopped process until it traps at pc_then. Returns 0 or a negative errno:
+ * -ENOENT if it did not trap although all libraries are loaded, because another tracer has placed
+ * or removed a breakpoint there meanwhile. The process is then in the system call by which the
+ * dynamic loader of glibc unmaps its cache, before it calls constructors; with in_any_call, in the
+ * first call of any kind.
+ */
+static int run_to_trap(struct child *child, uint64_t pc_then, bool in_any_call)
+{
+	int sig = 0;
+
+	for (;;) {
+		uint64_t pc = 0;
+
+		sig = run_to_stop(child, PTRACE_SYSCALL, sig);
+		if (sig < 0)
+			return sig;
+		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
+			return 0;
+		if (sig != CALL_STOP)
+			continue;
+		if ((in_any_call || is_unmapping(child->pid)) && libraries_complete(child->pid))
+			return -ENOENT;
+		sig = 0;
+	}
 }
 
 /*
@@ -284,29 +305,9 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 	int err;
 
 	do
-		err = run_to_trap(child, hook);
+		err = run_to_trap(child, hook, false);
 	while (!err && !libraries_complete(child->pid));
-	return err ? err : arch_trap_before(child->pid, 0);
-}
-
-/*
- * Lets the process run to the first system call after the loading of all libraries: the dynamic
- * loader of glibc makes one, which unmaps its cache, before it calls constructors.
- */
-static int run_to_call(struct child *child)
-{
-	int sig = 0;
-
-	for (;;) {
-		sig = run_to_stop(child, PTRACE_SYSCALL, sig);
-		if (sig < 0)
-			return sig;
-		if (sig != CALL_STOP)
-			continue;
-		if (libraries_complete(child->pid))
-			return 0;
-		sig = 0;
-	}
+	return err && err != -ENOENT ? err : arch_trap_before(child->pid, 0) ?: err;
 }
 
 /*
@@ -323,17 +324,13 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 		word = (uint64_t)ptrace(PTRACE_PEEKTEXT, child->pid, (void *)hook, NULL);
 		if (errno)
 			return -errno;
-		if ((word & arch_breakpoint_mask) == arch_breakpoint) {
-			log_note("another tracer has a breakpoint on %s of the dynamic loader: "
-				 "allocations of constructors may be missed",
-				 LOADER_HOOK);
-			return run_to_call(child);
-		}
+		if ((word & arch_breakpoint_mask) == arch_breakpoint)
+			return run_to_trap(child, 0, true);
 		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
 		if (!err)
-			err = run_to_trap(child, hook + arch_breakpoint_advance);
-		if (!err)
-			err = poke(child->pid, hook, word);
+			err = run_to_trap(child, hook + arch_breakpoint_advance, false);
+		if (!err || err == -ENOENT)
+			err = poke(child->pid, hook, word) ?: err;
 		if (!err)
 			err = arch_set_pc(child->pid, hook);
 		if (err || libraries_complete(child->pid))
@@ -355,11 +352,18 @@ static int run_to_hook(struct child *child, uint64_t hook)
 	bool works;
 	int err = try_debug_register(child, &works);
 
-	if (err)
+	if (!err && test_knob(TEST_KNOB_HOOK))
+		err = run_to_trap(child, 0, false);
+	else if (!err && works && !arch_trap_before(child->pid, hook))
+		err = run_to_watched_hook(child, hook);
+	else if (!err)
+		err = run_to_breakpoint(child, hook);
+	if (err != -ENOENT)
 		return err;
-	if (works && !arch_trap_before(child->pid, hook))
-		return run_to_watched_hook(child, hook);
-	return run_to_breakpoint(child, hook);
+	log_note("another tracer has a breakpoint on %s of the dynamic loader: "
+		 "allocations of constructors may be missed",
+		 LOADER_HOOK);
+	return 0;
 }
 
 static int hold_before_constructors(struct child *child)

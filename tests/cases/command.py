@@ -27,6 +27,18 @@ def test_from_the_first_allocation(t):
     expect(report, truth)
 
 
+def test_lost_breakpoint(t):
+    """
+    Another memleak that removes its probe of the dynamic loader's hook removes the breakpoint there,
+    too. The command is held a moment later: its library is mapped, and nothing has been allocated.
+    """
+    memleak = t.command(t.file_of("command"), env={"MEMLEAK_HOOK": "lost"})
+    report = memleak.finish()
+    expect(report, truth_in(memleak))
+    if "allocations of constructors may be missed" not in memleak.notes:
+        raise Failure(f"it does not say what may be missed: {memleak.notes}")
+
+
 # The dynamic loader calls resolve() before all libraries are known to debuggers. No function of the C
 # library may be called there.
 EARLY = """
