@@ -7,7 +7,7 @@
 #   make deb          Debian packages of the last commit in build/deb, make dist: its tarball
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: some nine minutes
-#   make gate                what a change must pass: some 20 minutes
+#   make gate                what a change must pass: 20 to 50 minutes
 #   make nightly             all other tests, in NIGHTLY_PARTS; results in build/nightly.txt
 # Parts of these alone (tests/check describes the first eight):
 #   make check-style, -unit, -clang, -cases, -more, -install, -agent, -sanitize

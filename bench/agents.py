@@ -99,10 +99,14 @@ def replaced(turns):
     show("one of N blocks replaced, ns", columns)
 
 
+class Unfinished(SystemExit):
+    """A command did not succeed; the bench ends with this message unless the command is skipped."""
+
+
 def run_once(argv, text, folder):
     """
     Runs a command. Returns its wall time and its CPU time (including its children), in seconds, and
-    its peak memory in MB; None if it did not end in time.
+    its peak memory in MB.
     """
     before = time.monotonic()
     with subprocess.Popen([os.fspath(arg) for arg in argv], stdin=subprocess.PIPE, cwd=folder,
@@ -116,9 +120,9 @@ def run_once(argv, text, folder):
         late.cancel()
         popen.returncode = os.waitstatus_to_exitcode(status)
     if popen.returncode == -signal.SIGKILL:
-        return None
+        raise Unfinished(f"it did not end within {LONGEST} s")
     if popen.returncode:
-        raise SystemExit(f"{argv} failed: {popen.returncode}")
+        raise Unfinished(f"it failed: {popen.returncode}")
     return time.monotonic() - before, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
@@ -158,11 +162,10 @@ def programs(turns):
         with tempfile.TemporaryDirectory(prefix="memleak-bench-") as folder:
             for _ in range(turns):
                 for name in list(times):
-                    row = run_once((*ways(False)[name], *argv), text, folder)
-                    if row:
-                        times[name].append(row)
-                    else:
-                        peers.skip(f"{name} {title}", "it came to no end")
+                    try:
+                        times[name].append(run_once((*ways(False)[name], *argv), text, folder))
+                    except Unfinished as why:
+                        peers.skip(f"{name} {title}", str(why))
                         del times[name]
         show_program(title, times)
 

@@ -31,7 +31,7 @@ REASONS = {
     "allocators.pitfall_20_*": PROBES, "allocators.pitfall_18_exception_by_other_links.*": PROBES,
     "allocators.pitfall_18_cxx_after_exec.*": PROBES, "process.memleak_killed": PROBES,
     "frames.two_processes": PROBES, "process.probes_are_seen": PROBES,
-    "process.asked_to_end_while_searching": PROBES,
+    "process.asked_to_end_while_searching": PROBES, "process.raise_in_later_library": PROBES,
     "process.dlopened_*": PROBES, "places.*": PROBES, "process.worker_is_made.*": PROBES,
     "process.workers.*": PROBES, "symbols.script.*": PROBES, "symbols.node_unnamed": PROBES,
     "pending.*": PROBES, "count.count_target_filter.*": PROBES, "count.count_gone.*": PROBES,
