@@ -87,6 +87,7 @@ void prover_at_end(struct prover *prover, struct source *source)
 {
 	uint64_t cnt;
 
+	prover->at_end = true;
 	if (read(proof__end_fd(prover->proof), &cnt, sizeof(cnt)) == sizeof(cnt))
 		source->ops->at_end(source, prover->watched);
 }
@@ -118,7 +119,23 @@ int prover_want(struct prover *prover)
 	return err;
 }
 
-int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns)
+/* True if the next report gets a proof. Updates the state that this depends on. */
+static bool is_time(struct prover *prover, enum proof_time time)
+{
+	bool now = time == PROOF_NOW || prover->wanted || prover->at_end;
+
+	prover->wanted -= prover->wanted > 0;
+	prover->at_end = false;
+	if (!now && (time == PROOF_NOT_NOW || prover->reports < prover->opts->prove_every - 1)) {
+		prover->reports++;
+		return false;
+	}
+	prover->reports = 0;
+	return true;
+}
+
+int prover_begin(struct prover *prover, struct source *source, enum proof_time time,
+		 uint64_t *ret_before_ns)
 {
 	cleanup_free struct traced_process *processes = NULL;
 	size_t cnt;
@@ -129,12 +146,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 	*ret_before_ns = 0;
 	if (!prover->proof || (!prover->opts->prove && !prover->wanted))
 		return 0;
-	if (!now && !prover->wanted && prover->reports < prover->opts->prove_every - 1) {
-		prover->reports++;
+	if (!is_time(prover, time))
 		return 0;
-	}
-	prover->reports = 0;
-	prover->wanted -= prover->wanted > 0;
 	err = source->ops->processes(source, &processes, &cnt);
 	if (!err && source->ops->expect_pictures)
 		source->ops->expect_pictures(source);

@@ -13,12 +13,21 @@
 
 struct child;
 
+/* Whether the next report gets a proof */
+enum proof_time {
+	PROOF_NOT_NOW, /* only if the command is paused at its end, or prover_want() was called */
+	PROOF_IN_TURN, /* as --prove-every says */
+	PROOF_NOW,
+};
+
 struct prover {
 	const struct options *opts;
 	struct proof *proof; /* state of all proofs; NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last one with a proof */
 	/* true if pictures (proof/picture.h) were taken for a proof, which prover_finish() makes */
 	bool begun;
+	/* true if the command is paused at its end, and no proof has been made since */
+	bool at_end;
 	/* number of further reports that get a proof at the user's request */
 	unsigned int wanted;
 	uint64_t next_message_ns;
@@ -42,8 +51,8 @@ int prover_watch(struct prover *prover, struct child *child);
  */
 int prover_end_fd(const struct prover *prover);
 /*
- * Tells the source that the command is paused at its end. Must be called when the descriptor of
- * prover_end_fd() is readable.
+ * Tells the source that the command is paused at its end. The next report gets a proof. Must be
+ * called when the descriptor of prover_end_fd() is readable.
  */
 void prover_at_end(struct prover *prover, struct source *source);
 
@@ -55,11 +64,12 @@ void prover_at_end(struct prover *prover, struct source *source);
 int prover_want(struct prover *prover);
 
 /*
- * If the next report gets a proof, takes pictures (proof/picture.h) of all traced processes. If
- * `now` is true, the report gets a proof regardless of --prove-every. Sets *ret_before_ns to the
- * value for read_request.heaps_before_ns, or 0 without a proof. Returns 0 or a negative errno.
+ * If the next report gets a proof, takes pictures (proof/picture.h) of all traced processes. Sets
+ * *ret_before_ns to the value for read_request.heaps_before_ns, or 0 without a proof. Returns 0 or
+ * a negative errno.
  */
-int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
+int prover_begin(struct prover *prover, struct source *source, enum proof_time time,
+		 uint64_t *ret_before_ns);
 /*
  * If pictures were taken for the snapshot, makes the proof and adds its results to the snapshot.
  * While searching memory, releases the lock of base/fair_lock.h for other threads. Returns 0 or a

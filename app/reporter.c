@@ -99,13 +99,13 @@ void reporter_deinit(struct reporter *reporter)
 	reporter->suppressor = NULL;
 }
 
-static void remember_total(struct reporter *reporter, const struct snapshot *snap)
+static uint64_t total_of(const struct snapshot *snap)
 {
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < snap->site_cnt; i++)
 		bytes += snap->sites[i].bytes;
-	totals_add(&reporter->totals, bytes, snap->elapsed_ns);
+	return bytes;
 }
 
 /* Sets those fields of a report that do not come from the snapshot. */
@@ -181,6 +181,12 @@ static int show_on_screen(struct reporter *reporter, const struct report *report
 	return screen__show(reporter->screen, report, load);
 }
 
+/* True if the output gets the report. */
+static bool is_printed(const struct reporter *reporter, bool final)
+{
+	return reporter->recorded || (!reporter->quiet && output_wants(reporter->out, final));
+}
+
 static int print_report(struct reporter *reporter, const struct report *report)
 {
 	FILE *stream;
@@ -192,7 +198,7 @@ static int print_report(struct reporter *reporter, const struct report *report)
 		server__show(reporter->server, report, NULL, 0);
 	if (reporter->screen)
 		return show_on_screen(reporter, report);
-	if (!output_wants(reporter->out, report->final) && !reporter->recorded)
+	if (!is_printed(reporter, report->final))
 		return 0;
 	stream = output_begin(reporter->out);
 	if (!stream)
@@ -392,7 +398,7 @@ static int rank_sites(struct reporter *reporter, const struct snapshot *snap, en
 {
 	if (use == USE_NOTE)
 		return ranking__note(reporter->ranking, snap);
-	remember_total(reporter, snap);
+	totals_add(&reporter->totals, total_of(snap), snap->elapsed_ns);
 	return ranking__update(reporter->ranking, snap, growth);
 }
 
@@ -448,30 +454,49 @@ static int note_ended(struct reporter *reporter, const struct snapshot *snap, en
 	return err ? err : ended_processes_add(&reporter->all_ended, snap);
 }
 
-static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
-	       bool final, enum use use)
+static enum use use_of(const struct reporter *reporter, bool final, bool show)
 {
-	struct snapshot_view view;
-	int err = make_view(reporter, snap, deadline_ns, &view);
+	if (!show || (!reporter->server && !reporter->screen && !is_printed(reporter, final)))
+		return USE_REMEMBER;
+	return USE_SHOW;
+}
+
+/* Adds the total of a report to the threshold. Returns true if the report is to be left out. */
+static bool is_left_out(struct reporter *reporter, const struct snapshot *snap, bool final)
+{
+	struct threshold *threshold = reporter->threshold;
+
+	if (!threshold || snap->between)
+		return false;
+	threshold_add(threshold, total_of(snap), snap->elapsed_ns);
+	if (!reporter->quiet || !threshold->is_reached)
+		return false;
+	reporter->quiet = !final;
+	return !final;
+}
+
+static int add_view(struct reporter *reporter, const struct snapshot *snap,
+		    const struct snapshot *view, uint64_t deadline_ns, bool final, enum use use)
+{
+	int err;
 
 	remember_rss(reporter, snap);
+	err = judge_footprints(reporter, snap, use);
 	if (!err)
-		err = judge_footprints(reporter, snap, use);
-	if (!err)
-		err = note_ended(reporter, &view.snap, use);
-	if (!err)
-		err = report_view(reporter, &view.snap, deadline_ns, final, use);
-	snapshot_view_deinit(&view);
-	return err;
+		err = note_ended(reporter, view, use);
+	return err ? err : report_view(reporter, view, deadline_ns, final, use);
 }
 
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		 bool final, bool show)
 {
-	bool is_wanted = reporter->recorded || reporter->server || reporter->screen ||
-			 output_wants(reporter->out, final);
-	enum use use = snap->between ? USE_NOTE : show && is_wanted ? USE_SHOW : USE_REMEMBER;
+	struct snapshot_view view;
+	int err = make_view(reporter, snap, deadline_ns, &view);
 
 	reporter->names_until_ns = deadline_ns;
-	return add(reporter, snap, deadline_ns, final, use);
+	if (!err && !is_left_out(reporter, &view.snap, final))
+		err = add_view(reporter, snap, &view.snap, deadline_ns, final,
+			       snap->between ? USE_NOTE : use_of(reporter, final, show));
+	snapshot_view_deinit(&view);
+	return err;
 }

@@ -7,6 +7,7 @@
 
 #include "app/own_load.h"
 #include "app/source_texts.h"
+#include "app/threshold.h"
 #include "report/ranking.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -53,7 +54,11 @@ struct reporter {
 	uint64_t reports;     /* number of printed reports */
 	/* memleak's load as measured at the screen's previous report */
 	struct own_load load;
-	struct totals totals;    /* total outstanding bytes in each of the latest reports */
+	struct totals totals; /* total outstanding bytes in each of the latest reports */
+	/* threshold of --at-bytes and --at-growth, or NULL; set by the caller */
+	struct threshold *threshold;
+	/* true if reports are not printed, because the threshold waits; set by the caller */
+	bool quiet;
 	bool names_noted;        /* true if missing names have been logged */
 	uint64_t names_until_ns; /* time until which names are looked up for the latest report */
 	/* true if snapshots come from a recording or core file, so processes cannot be read */
@@ -86,8 +91,9 @@ bool reporter_lacks_names(const struct reporter *reporter);
 
 /*
  * Adds a snapshot to the history. If `show` is true, also prints its report, unless the snapshot
- * was taken between reports. Names of frames are looked up until deadline_ns (CLOCK_MONOTONIC).
- * Returns 0 or a negative errno.
+ * was taken between reports. If it is the first to reach the threshold, only prints its report if
+ * it is the final one; otherwise leaves it out, because the caller takes another at once. Names of
+ * frames are looked up until deadline_ns (CLOCK_MONOTONIC). Returns 0 or a negative errno.
  */
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		 bool final, bool show);

@@ -179,6 +179,12 @@ bool rss_watch_is_due(const struct rss_watch *watch, bool is_last)
 	       (is_last && watch->next_ns != UINT64_MAX);
 }
 
+void rss_watch_hurry(struct rss_watch *watch)
+{
+	if (watch->next_ns != UINT64_MAX)
+		watch->next_ns = 0;
+}
+
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks)
 {

@@ -76,6 +76,9 @@ void rss_watch_deinit(struct rss_watch *watch);
  */
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
+/* Ends the pause between rounds of readings. */
+void rss_watch_hurry(struct rss_watch *watch);
+
 /*
  * Starts a round of readings if one is due, or reads the next process of the current round. Does
  * nothing while a reading is going on, or if more than RSS_PROCESSES_MAX processes are alive.

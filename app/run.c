@@ -123,8 +123,10 @@ struct run {
 	bool end_requested;
 	bool due;  /* true if an interval has ended while this report was being made */
 	bool soon; /* true if another report is to be made right after this one */
-	/* true if the user has requested the report of `soon`, so --prove-every does not apply */
+	/* true if the report of `soon` was asked for; see take_snapshot() */
 	bool asked;
+	/* threshold of --at-bytes and --at-growth */
+	struct threshold threshold;
 	struct run_result *result;
 };
 
@@ -244,6 +246,15 @@ static int finish_proof(struct run *run)
 }
 
 /*
+ * True if the report in progress is the first to reach a threshold: it is left out, and one that is
+ * printed follows at once.
+ */
+static bool is_to_repeat(const struct run *run)
+{
+	return run->reporter.quiet && run->threshold.is_reached;
+}
+
+/*
  * Makes the proof, prints the report, and records its snapshot. Usually runs in the report thread,
  * because it may have to wait: for names, or for a slow reader of the output.
  */
@@ -262,8 +273,10 @@ static int show_report(void *arg)
 	if (run->final && !run->opts->count_by && reporter_lacks_names(&run->reporter))
 		log_note("the last report stops waiting for names: unnamed frames are shown as "
 			 "file+offset");
-	run->result->verdict = run->reporter.verdict;
-	if (!err)
+	run->result->verdict = run->reporter.quiet ? VERDICT_CLEAN : run->reporter.verdict;
+	if (!err && run->final)
+		threshold_end(&run->threshold);
+	if (!err && !is_to_repeat(run))
 		err = record_report(run);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
@@ -303,10 +316,17 @@ static uint64_t read_until_ns(const struct run *run)
 	return run->end_requested ? clock_deadline_ns(patient_ns(READ_LAST_NS)) : UINT64_MAX;
 }
 
+static enum proof_time proof_time(const struct run *run, bool now)
+{
+	if (run->reporter.quiet)
+		return PROOF_NOT_NOW;
+	return now ? PROOF_NOW : PROOF_IN_TURN;
+}
+
 /*
  * Takes the snapshot for a report, with all events up to now. asked: the user has requested the
- * report, so --prove-every does not apply. Returns 0 or a negative errno: -EINTR if a termination
- * signal is pending.
+ * report, or a threshold was reached, so it is printed, and --prove-every does not apply. Returns 0
+ * or a negative errno: -EINTR if a termination signal is pending.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -322,7 +342,9 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	drain_ns = clock_deadline_ns(final ? patient_ns(ITERATION_LAST_NS) : iteration_ns(run));
 	run->deadline_ns = clock_deadline_ns(report_ns(run, final));
 	request.deadline_ns = drain_ns;
-	err = prover_begin(run->prover, run->source, final || asked, &request.heaps_before_ns);
+	run->reporter.quiet = run->threshold.waits && !asked;
+	err = prover_begin(run->prover, run->source, proof_time(run, final || asked),
+			   &request.heaps_before_ns);
 	if (!err && !request.heaps_before_ns && wants_blocks(run, final))
 		request.heaps_before_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!err)
@@ -427,7 +449,9 @@ static int start_timers(struct run *run)
  */
 static bool is_last(const struct run *run)
 {
-	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
+	bool is_counted = !run->threshold.waits && run->reports + 1 == run->opts->count;
+
+	return is_counted || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
 static int set_baseline(struct run *run)
@@ -551,6 +575,20 @@ static int stretch_interval(struct run *run)
 			   interval_ns);
 }
 
+/* If the report that has just ended has reached a threshold, makes the first printed report. */
+static int begin_reports(struct run *run)
+{
+	bool last;
+
+	if (!is_to_repeat(run))
+		return 0;
+	threshold_open(&run->threshold);
+	rss_watch_hurry(&run->rss_watch);
+	last = is_last(run);
+	run->reports++;
+	return make_report(run, last, true);
+}
+
 static int handle_interval(struct run *run)
 {
 	bool last = is_last(run);
@@ -559,10 +597,12 @@ static int handle_interval(struct run *run)
 	run->due = run->thread->busy;
 	if (run->due)
 		return 0;
-	run->reports++;
+	run->reports += !run->threshold.waits;
 	err = make_report(run, last, false);
 	run->of_interval = run->thread->busy;
-	return err || run->of_interval ? err : stretch_interval(run);
+	if (!err && !run->of_interval)
+		err = stretch_interval(run);
+	return err || run->of_interval ? err : begin_reports(run);
 }
 
 /*
@@ -580,6 +620,8 @@ static int handle_report(struct run *run)
 		return err;
 	if (clock_ns(CLOCK_MONOTONIC) >= run->end_ns || run->source->ops->ended(run->source))
 		return make_report(run, true, false);
+	if (is_to_repeat(run))
+		return begin_reports(run);
 	if (run->soon) {
 		bool asked = run->asked;
 
@@ -676,7 +718,7 @@ static int handle_command_end(struct run *run)
 	if (err)
 		return err;
 	prover_at_end(run->prover, run->source);
-	return make_report(run, cnt < 2, true);
+	return make_report(run, cnt < 2, false);
 }
 
 static int handle(struct run *run, int fd)
@@ -786,6 +828,8 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		      : reporter_init(opts, run.source->symbols, run.out, &run.reporter);
 	run.reporter.server = run.server;
 	run.reporter.screen = run.screen;
+	run.threshold = threshold_of(opts);
+	run.reporter.threshold = &run.threshold;
 	if (!err)
 		err = loop(&run);
 	/* After an error, finish the report in progress without waiting for names. */

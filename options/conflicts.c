@@ -10,11 +10,12 @@
 #include "options/table.h"
 
 /* Options that --live does not support. */
-static const char *const beyond_screen[] = {"show-allocs", "largest", "count",  "peak",
-					    "stats",       "summary", "census", "gen-suppressions",
-					    "why",         "json",    "trace",  "format",
-					    "output",      "top",     "all",    "max-records",
-					    "all-frames",  NULL};
+static const char *const beyond_screen[] = {
+	"show-allocs", "largest",  "count",     "peak",
+	"stats",       "summary",  "census",    "gen-suppressions",
+	"why",         "json",     "trace",     "format",
+	"output",      "top",      "all",       "max-records",
+	"all-frames",  "at-bytes", "at-growth", NULL};
 
 /* Options that --fds does not support. */
 static const char *const beyond_fds[] = {"agent",
@@ -47,12 +48,14 @@ static const char *const beyond_fds[] = {"agent",
 					 "record",
 					 "gen-suppressions",
 					 "wa-missing-free",
+					 "at-bytes",
+					 "at-growth",
 					 NULL};
 
 /* Options that --count does not support, as it has no blocks. */
-static const char *const beyond_count[] = {"min-size",    "max-size",     "older",
-					   "sample-rate", "sample-bytes", "sort",
-					   "warmup",      "suppressions", NULL};
+static const char *const beyond_count[] = {"min-size",     "max-size",  "older",  "sample-rate",
+					   "sample-bytes", "sort",      "warmup", "suppressions",
+					   "at-bytes",     "at-growth", NULL};
 
 /* Returns the first of the names whose option is given; NULL if there is none. */
 static const char *first_given(const bool *given, const char *const *names)

@@ -60,6 +60,12 @@ enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 /* How --count groups the calls */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
+/* Growth of the outstanding bytes (--at-growth): this many bytes within the period */
+struct growth_limit {
+	uint64_t bytes; /* 0 if not given */
+	uint64_t period_ns;
+};
+
 struct options {
 	enum mode mode;
 	/*
@@ -157,6 +163,10 @@ struct options {
 	/* exit code if memory is outstanding or lost at the end; 0 if not given */
 	int error_exitcode;
 	unsigned int verbose; /* number of -v, from 0 to 2 */
+	/* Reports begin when this many bytes are outstanding; 0 if not given. */
+	uint64_t at_bytes;
+	/* Reports begin when the outstanding bytes grow by this amount. */
+	struct growth_limit at_growth;
 	uint64_t interval_ns;
 	uint64_t count;       /* maximum number of reports; 0 for no limit */
 	uint64_t duration_ns; /* duration of tracing; 0 for no limit */

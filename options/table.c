@@ -283,6 +283,15 @@ const struct option_def option_table[] = {
 	{"duration", 'd', "SECONDS",
 	 "End after SECONDS, with a final report; fractions are allowed. An alternative to COUNT",
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
+	{"at-bytes", 0, "SIZE",
+	 "Print no report until at least SIZE is outstanding (bytes, or with a suffix k, M or G). "
+	 "Then print one at once, and go on at each INTERVAL, COUNT times in all. If tracing ends "
+	 "earlier, no report is printed (see Waiting for a leak)",
+	 OPT_SIZE, GROUP_REPORT, FIELD(at_bytes), 1, UINT64_MAX},
+	{"at-growth", 0, "SIZE/TIME",
+	 "Like --at-bytes, but wait until what is outstanding grows by SIZE within a second, "
+	 "minute or hour: TIME is s, min or h. With both, the first to happen counts",
+	 OPT_GROWTH, GROUP_REPORT, FIELD(at_growth)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. FILE is emptied when tracing begins; each "
 	 "report is appended whole or not at all. In formats that allow one report per file, "

@@ -95,28 +95,68 @@ static unsigned int suffix_shift(char c)
 	}
 }
 
+/*
+ * Parses a size and moves *at behind it. Returns 0, -EINVAL if there is none, or -ERANGE if it does
+ * not fit into 64 bits.
+ */
+static int take_size(const char **at, uint64_t *ret)
+{
+	uint64_t value;
+	unsigned int shift;
+	int err = number_take(at, NULL, 10, &value);
+
+	if (err)
+		return err;
+	shift = suffix_shift(**at);
+	if (shift)
+		++*at;
+	if (value > UINT64_MAX >> shift)
+		return -ERANGE;
+	*ret = value << shift;
+	return 0;
+}
+
 static int store_size(const struct option_def *def, const char *arg, void *field, char **why)
 {
 	const char *at = arg;
 	uint64_t value;
-	unsigned int shift;
-	int err = number_take(&at, NULL, 10, &value);
+	int err = take_size(&at, &value);
 
 	if (err == -ERANGE)
 		return complain(why, "%s does not fit into 64 bits", arg);
-	shift = err ? 0 : suffix_shift(*at);
-	if (shift)
-		at++;
 	if (err || *at)
 		return complain(why, "'%s' is not a size (bytes, or with a suffix k, M or G)", arg);
-	if (value > UINT64_MAX >> shift)
-		return complain(why, "%s does not fit into 64 bits", arg);
-	value <<= shift;
 	if (def->max && (value < def->min || value > def->max))
 		return complain(why, "%s is not between %" PRIu64 " and %" PRIu64, arg, def->min,
 				def->max);
 	*(uint64_t *)field = value;
 	return 0;
+}
+
+static int store_growth(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	static const struct {
+		const char *word;
+		uint64_t ns;
+	} periods[] = {
+		{"/s", NSEC_PER_SEC},
+		{"/min", 60 * NSEC_PER_SEC},
+		{"/h", 3600 * NSEC_PER_SEC},
+	};
+	struct growth_limit *limit = field;
+	const char *at = arg;
+	uint64_t bytes = 0;
+	int err = take_size(&at, &bytes);
+
+	if (err == -ERANGE)
+		return complain(why, "%s does not fit into 64 bits", arg);
+	for (size_t i = 0; bytes && i < sizeof(periods) / sizeof(periods[0]); i++) {
+		if (strcmp(at, periods[i].word))
+			continue;
+		*limit = (struct growth_limit){bytes, periods[i].ns};
+		return 0;
+	}
+	return complain(why, "'%s' is not a size per time, such as 10M/min (s, min or h)", arg);
 }
 
 static int store_age(const struct option_def *def, const char *arg, void *field, char **why)
@@ -387,7 +427,7 @@ static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char
 	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
 	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
 	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
-	[OPT_OWN] = store_own,       [OPT_RULES] = store_rules,
+	[OPT_OWN] = store_own,       [OPT_RULES] = store_rules,     [OPT_GROWTH] = store_growth,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

@@ -29,9 +29,9 @@ static void after_cancelled_report(void **state)
 
 	(void)state;
 	assert_int_equal(prover_init(&opts, &prover), 0);
-	assert_int_equal(prover_begin(&prover, &source, false, &before_ns), 0);
+	assert_int_equal(prover_begin(&prover, &source, PROOF_IN_TURN, &before_ns), 0);
 	assert_true(prover.begun);
-	assert_int_equal(prover_begin(&prover, &source, false, &before_ns), 0);
+	assert_int_equal(prover_begin(&prover, &source, PROOF_IN_TURN, &before_ns), 0);
 	assert_false(prover.begun);
 	prover_deinit(&prover);
 }

@@ -182,6 +182,10 @@ static char *describe(const struct options *opts)
 	print_number(out, "interval", opts->interval_ns, 5000000000);
 	print_number(out, "count", opts->count, 0);
 	print_number(out, "duration", opts->duration_ns, 0);
+	print_number(out, "at-bytes", opts->at_bytes, 0);
+	if (opts->at_growth.bytes)
+		fprintf(out, " at-growth=%" PRIu64 "/%" PRIu64, opts->at_growth.bytes,
+			opts->at_growth.period_ns);
 	fclose(out);
 	return text;
 }
