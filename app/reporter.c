@@ -443,15 +443,16 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
  * Stores which processes have ended, according to the snapshot of a report. Skips a snapshot
  * between reports, because the snapshot of the next report has the same ended processes.
  */
-static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
+static int note_ended(struct reporter *reporter, const struct snapshot *snap,
+		      const struct snapshot *view, enum use use)
 {
 	int err;
 
 	if (use == USE_NOTE)
 		return 0;
 	ended_processes_deinit(&reporter->ended);
-	err = ended_processes_add(&reporter->ended, snap);
-	return err ? err : ended_processes_add(&reporter->all_ended, snap);
+	err = ended_processes_add(&reporter->ended, snap, view);
+	return err ? err : ended_processes_add(&reporter->all_ended, snap, view);
 }
 
 static enum use use_of(const struct reporter *reporter, bool final, bool show)
@@ -461,18 +462,30 @@ static enum use use_of(const struct reporter *reporter, bool final, bool show)
 	return USE_SHOW;
 }
 
-/* Adds the total of a report to the threshold. Returns true if the report is to be left out. */
-static bool is_left_out(struct reporter *reporter, const struct snapshot *snap, bool final)
+static bool has_run_out(const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (snap->tallies[i].out_of_memory)
+			return true;
+	return false;
+}
+
+/*
+ * Adds the total of a report to the threshold. Returns true if the report is to be left out. A
+ * report that tells that memory has run out is printed: the next one would not tell it again.
+ */
+static bool is_left_out(struct reporter *reporter, const struct snapshot *view, bool final)
 {
 	struct threshold *threshold = reporter->threshold;
 
-	if (!threshold || snap->between)
+	if (!threshold || view->between)
 		return false;
-	threshold_add(threshold, total_of(snap), snap->elapsed_ns);
-	if (!reporter->quiet || !threshold->is_reached)
-		return false;
-	reporter->quiet = !final;
-	return !final;
+	threshold_add(threshold, total_of(view), view->elapsed_ns);
+	threshold->is_out |= has_run_out(view);
+	if (!threshold->is_out && !(threshold->is_reached && final))
+		return reporter->quiet && threshold->is_reached;
+	reporter->quiet = false;
+	return false;
 }
 
 static int add_view(struct reporter *reporter, const struct snapshot *snap,
@@ -483,7 +496,7 @@ static int add_view(struct reporter *reporter, const struct snapshot *snap,
 	remember_rss(reporter, snap);
 	err = judge_footprints(reporter, snap, use);
 	if (!err)
-		err = note_ended(reporter, view, use);
+		err = note_ended(reporter, snap, view, use);
 	return err ? err : report_view(reporter, view, deadline_ns, final, use);
 }
 
@@ -494,7 +507,9 @@ int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_
 	int err = make_view(reporter, snap, deadline_ns, &view);
 
 	reporter->names_until_ns = deadline_ns;
-	if (!err && !is_left_out(reporter, &view.snap, final))
+	if (!err && is_left_out(reporter, &view.snap, final))
+		err = note_ended(reporter, snap, &view.snap, USE_REMEMBER);
+	else if (!err)
 		err = add_view(reporter, snap, &view.snap, deadline_ns, final,
 			       snap->between ? USE_NOTE : use_of(reporter, final, show));
 	snapshot_view_deinit(&view);

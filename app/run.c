@@ -276,6 +276,8 @@ static int show_report(void *arg)
 	run->result->verdict = run->reporter.quiet ? VERDICT_CLEAN : run->reporter.verdict;
 	if (!err && run->final)
 		threshold_end(&run->threshold);
+	else if (!err && run->threshold.waits && run->threshold.is_out)
+		threshold_open(&run->threshold);
 	if (!err && !is_to_repeat(run))
 		err = record_report(run);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

@@ -85,10 +85,15 @@ void threshold_open(struct threshold *threshold)
 		threshold->opts->at_bytes && threshold->last_bytes >= threshold->opts->at_bytes;
 	char amount[AMOUNT_TEXT_SIZE];
 
-	text_amount((double)threshold->last_bytes, amount);
-	log_note("%s outstanding after %.0f s: the amount of %s is reached", amount,
-		 (double)threshold->last_ns / NSEC_PER_SEC, is_size ? "--at-bytes" : "--at-growth");
 	threshold->waits = false;
+	if (threshold->is_out) {
+		log_note("reports begin: the kernel has killed a traced process because memory ran "
+			 "out");
+		return;
+	}
+	text_amount((double)threshold->last_bytes, amount);
+	log_note("reports begin: %s outstanding after %.0f s, the amount of %s", amount,
+		 (double)threshold->last_ns / NSEC_PER_SEC, is_size ? "--at-bytes" : "--at-growth");
 }
 
 void threshold_end(struct threshold *threshold)
@@ -97,7 +102,7 @@ void threshold_end(struct threshold *threshold)
 
 	if (!threshold->waits)
 		return;
-	if (threshold->is_reached) {
+	if (threshold->is_reached || threshold->is_out) {
 		threshold_open(threshold);
 		return;
 	}

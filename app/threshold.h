@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides when --at-bytes and --at-growth let the reports begin. The growth is measured over the
+ * Decides when --at-bytes and --at-growth let the reports begin: when an amount is reached, or when
+ * the kernel kills a traced process because memory ran out. The growth is measured over the
  * period of --at-growth, or since tracing began if that is shorter.
  */
 #ifndef APP_THRESHOLD_H
@@ -19,6 +20,7 @@ struct threshold {
 	const struct options *opts;
 	bool waits;      /* true until reports begin; false from the start without the options */
 	bool is_reached; /* true if the latest total has reached an amount */
+	bool is_out;     /* true if memory has run out for a traced process */
 	uint64_t most_bytes; /* largest total so far */
 	uint64_t last_bytes; /* latest total */
 	uint64_t last_ns;    /* time of the latest total since tracing began */
@@ -38,7 +40,7 @@ struct threshold threshold_of(const struct options *opts);
  */
 void threshold_add(struct threshold *threshold, uint64_t bytes, uint64_t at_ns);
 
-/* Lets the reports begin, and logs which amount was reached. */
+/* Lets the reports begin, and logs why. */
 void threshold_open(struct threshold *threshold);
 
 /* Must be called after the final report. If the threshold waits, logs whether it was reached. */

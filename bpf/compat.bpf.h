@@ -157,6 +157,7 @@ struct signal_struct {
 	} live;
 	struct pid *pids[PIDTYPE_CNT];
 	int nr_threads;
+	struct mm_struct *oom_mm;
 	unsigned int flags;
 	unsigned int is_child_subreaper : 1;
 	unsigned int has_child_subreaper : 1;
@@ -180,6 +181,7 @@ struct task_struct {
 	struct thread_struct thread;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	int exit_code;
 	char comm[16];
 	struct thread_info thread_info;
 	struct sched_entity se;

@@ -382,7 +382,11 @@ enum memleak_record_type {
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
 	MEMLEAK_REC_SHARER, /* new child that shares the memory; addr is its pid */
 	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
-	MEMLEAK_REC_END, /* a target has ended or is no longer traced; addr is its unload count */
+	/*
+	 * a target has ended or is no longer traced; addr is its unload count, len the signal that
+	 * killed it, or 0, plus MEMLEAK_KILLED_FOR_MEMORY if the kernel ran out of memory
+	 */
+	MEMLEAK_REC_END,
 	MEMLEAK_REC_NO_TARGET, /* exec by a target, which is no target any more */
 	MEMLEAK_REC_LIBS,      /* the dynamic loader has changed its list of libraries */
 	MEMLEAK_REC_CODE,      /* a walk found unknown code at addr */
@@ -392,6 +396,10 @@ enum memleak_record_type {
 	MEMLEAK_REC_SCRIPT,    /* a new stack, whose key is addr, has frames of scripts */
 	MEMLEAK_REC_ITEMS,     /* a watched item count was written MEMLEAK_ITEM_WRITES times */
 };
+
+/* Parts of `len` in MEMLEAK_REC_END */
+#define MEMLEAK_KILLED_BY 0x7f
+#define MEMLEAK_KILLED_FOR_MEMORY 0x80
 
 struct memleak_record {
 	__u32 type;

@@ -84,6 +84,10 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_STOPPED 16U
 #define RECORDING_TALLY_TRACED_CHILDREN 32U
 #define RECORDING_TALLY_OTHER_NETWORK 64U
+#define RECORDING_TALLY_OUT_OF_MEMORY 128U
+/* Position and maximum of the signal that ended the process */
+#define RECORDING_TALLY_KILLED_BY 8
+#define RECORDING_TALLY_SIGNAL 127
 
 /* Number of 64-bit words for each part of a snapshot's fields of fixed size. */
 #define HEAD_WORDS 11

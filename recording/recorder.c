@@ -176,7 +176,9 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 			tally->footprint.is_stopped * RECORDING_TALLY_STOPPED |
 			tally->footprint.has_traced_children * RECORDING_TALLY_TRACED_CHILDREN |
 			tally->footprint.has_other_network * RECORDING_TALLY_OTHER_NETWORK |
-			has_rss * RECORDING_TALLY_RSS);
+			has_rss * RECORDING_TALLY_RSS |
+			tally->out_of_memory * RECORDING_TALLY_OUT_OF_MEMORY |
+			(unsigned int)tally->killed_by << RECORDING_TALLY_KILLED_BY);
 	if (!err && tally->footprint.is_known)
 		err = put_footprint(recorder, &tally->footprint);
 	if (has_rss)

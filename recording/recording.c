@@ -255,6 +255,8 @@ static void take_footprint(const struct recording *recording, struct byte_reader
 
 	tally->ended = flags & RECORDING_TALLY_ENDED;
 	tally->ended_here = flags & RECORDING_TALLY_ENDED_HERE;
+	tally->out_of_memory = flags & RECORDING_TALLY_OUT_OF_MEMORY;
+	tally->killed_by = (int)(flags >> RECORDING_TALLY_KILLED_BY & RECORDING_TALLY_SIGNAL);
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	tally->footprint.is_stopped = flags & RECORDING_TALLY_STOPPED;
 	tally->footprint.has_traced_children = flags & RECORDING_TALLY_TRACED_CHILDREN;

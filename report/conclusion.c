@@ -18,8 +18,11 @@ bool conclusion_is_early(const struct report *report)
 
 bool conclusion_has_ended(const struct report *report)
 {
-	return report->ended && report->ended->total &&
-	       !(report->ended->total == 1 && report->only_runtime_init);
+	const struct ended_processes *ended = report->ended;
+
+	if (!ended || !ended->total)
+		return false;
+	return ended->total > 1 || !report->only_runtime_init || ended->named[0].out_of_memory;
 }
 
 bool conclusion_is_stopped(const struct report *report)

@@ -49,15 +49,18 @@ int ended_leave_out(struct snapshot_view *view)
 	return err;
 }
 
-/*
- * Inserts a process into list->named. A full list keeps the processes that held most memory. Takes
- * ownership of the name.
- */
+static bool is_before(const struct ended_process *a, const struct ended_process *b)
+{
+	return a->out_of_memory == b->out_of_memory ? a->bytes >= b->bytes : a->out_of_memory;
+}
+
+/* Inserts a process into list->named, of which a full list drops the last. Takes ownership of the
+ * name. */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {
 	size_t at = list->named_cnt;
 
-	while (at && list->named[at - 1].bytes < process->bytes)
+	while (at && !is_before(&list->named[at - 1], process))
 		at--;
 	if (at == ENDED_NAMED) {
 		free(process->comm);
@@ -71,13 +74,18 @@ static void name_process(struct ended_processes *list, struct ended_process *pro
 	list->named_cnt++;
 }
 
-static int add_process(struct ended_processes *list, const struct process *process,
+static int add_process(struct ended_processes *list, const struct process_tally *tally,
 		       const struct ended *held)
 {
-	struct ended_process ended = {process->pid, NULL, held->bytes, held->count};
+	const struct process *process = tally->process;
+	struct ended_process ended = {
+		.pid = process->pid,
+		.bytes = held->bytes,
+		.count = held->count,
+		.killed_by = tally->killed_by,
+		.out_of_memory = tally->out_of_memory,
+	};
 
-	if (!held->count)
-		return 0;
 	if (process->comm && !(ended.comm = strdup(process->comm)))
 		return -ENOMEM;
 	name_process(list, &ended);
@@ -87,17 +95,21 @@ static int add_process(struct ended_processes *list, const struct process *proce
 }
 
 /*
- * For each process that ended and is still reported (`ended_here`), adds up the memory: sums[i]
- * belongs to snap->tallies[i].
+ * Adds up the memory of processes that have ended: of those that are still reported (`ended_here`),
+ * as the report shows it; otherwise of those for which memory ran out. sums[i] belongs to
+ * snap->tallies[i].
  */
-static int sum_sites(const struct snapshot *snap, struct ended *sums)
+static int sum_sites(const struct snapshot *snap, bool ended_here, struct ended *sums)
 {
 	struct hash_map images = {0};
 	int err = 0;
 
-	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
-		if (snap->tallies[i].ended_here)
-			err = hash_map_set(&images, snap->tallies[i].process->image, &sums[i]);
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++) {
+		const struct process_tally *tally = &snap->tallies[i];
+
+		if (ended_here ? tally->ended_here : tally->ended && tally->out_of_memory)
+			err = hash_map_set(&images, tally->process->image, &sums[i]);
+	}
 	for (size_t i = 0; !err && images.cnt && i < snap->site_cnt; i++) {
 		const struct site *site = &snap->sites[i];
 		struct ended *sum =
@@ -112,13 +124,20 @@ static int sum_sites(const struct snapshot *snap, struct ended *sums)
 	return err;
 }
 
-int ended_processes_add(struct ended_processes *list, const struct snapshot *snap)
+int ended_processes_add(struct ended_processes *list, const struct snapshot *snap,
+			const struct snapshot *view)
 {
 	cleanup_free struct ended *sums = calloc(snap->tally_cnt + 1, sizeof(*sums));
-	int err = sums ? sum_sites(snap, sums) : -ENOMEM;
+	int err = sums ? sum_sites(view, true, sums) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
-		err = add_process(list, snap->tallies[i].process, &sums[i]);
+	if (!err)
+		err = sum_sites(snap, false, sums);
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++) {
+		const struct process_tally *tally = &snap->tallies[i];
+
+		if (sums[i].count || (tally->out_of_memory && (tally->ended || tally->ended_here)))
+			err = add_process(list, tally, &sums[i]);
+	}
 	return err;
 }
 

@@ -18,25 +18,32 @@ struct ended_process {
 	char *comm; /* name of the process, raw bytes, from malloc; NULL if not known */
 	uint64_t bytes;
 	uint64_t count;
+	int killed_by;      /* signal that ended the process; 0 if none did, or if not known */
+	bool out_of_memory; /* true if the kernel killed the process because memory ran out */
 };
 
 /*
  * Ended processes that were selected by pid or started as the command, and the memory that they
- * held when they ended.
+ * held when they ended; also all processes that the kernel has killed because memory ran out.
  */
 struct ended_processes {
-	/* The processes that held most memory, in descending order. */
+	/*
+	 * First those for which memory ran out, then the others; within each group, those that held
+	 * most memory, in descending order.
+	 */
 	struct ended_process named[ENDED_NAMED];
 	size_t named_cnt;
-	size_t total; /* number of processes that held memory when they ended */
+	size_t total; /* number of processes, without those that held no memory and were not killed
+		       */
 	uint64_t bytes;
 };
 
 /*
- * Adds the ended processes of a snapshot to the list. Inherited blocks do not count. Returns 0 or
- * -ENOMEM.
+ * Adds the ended processes of a snapshot to the list. view: the same snapshot without the sites
+ * that the report leaves out. Inherited blocks do not count. Returns 0 or -ENOMEM.
  */
-int ended_processes_add(struct ended_processes *list, const struct snapshot *snap);
+int ended_processes_add(struct ended_processes *list, const struct snapshot *snap,
+			const struct snapshot *view);
 void ended_processes_deinit(struct ended_processes *list);
 
 /*

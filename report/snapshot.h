@@ -242,6 +242,8 @@ struct process_tally {
 	 * --all-processes, --comm and --cgroup.
 	 */
 	bool ended_here;
+	int killed_by;      /* signal that ended the process; 0 if none did, or if not known */
+	bool out_of_memory; /* true if the kernel killed the process because memory ran out */
 };
 
 /* Sum of the sites that one pattern of --suppressions removes from a report. */

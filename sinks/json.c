@@ -380,6 +380,11 @@ static void write_ended_processes(struct json_writer *json, const struct ended_p
 		json_string(json, "comm", process->comm);
 		json_unsigned(json, "bytes", process->bytes);
 		json_unsigned(json, "count", process->count);
+		if (process->killed_by)
+			json_signed(json, "killed_by", process->killed_by);
+		else
+			json_null(json, "killed_by");
+		json_bool(json, "out_of_memory", process->out_of_memory);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -382,6 +382,20 @@ static void write_early(const struct text_part *part)
 			TREND_LEAST_MOMENTS - watched->cnt == 1 ? "" : "s");
 }
 
+static void write_death(FILE *out, const struct ended_process *process)
+{
+	const char *name = process->killed_by ? sigabbrev_np(process->killed_by) : NULL;
+
+	if (process->out_of_memory)
+		fputs("was killed by the kernel because memory ran out,", out);
+	else if (name)
+		fprintf(out, "was killed by SIG%s", name);
+	else if (process->killed_by)
+		fprintf(out, "was killed by signal %d", process->killed_by);
+	else
+		fputs("ended", out);
+}
+
 static void write_ended_process(const struct text_part *part, const struct ended_process *process)
 {
 	char amount[AMOUNT_TEXT_SIZE];
@@ -389,14 +403,16 @@ static void write_ended_process(const struct text_part *part, const struct ended
 	text_begin_line(part);
 	escape_puts(part->out, process->comm ? process->comm : "?");
 	text_amount((double)process->bytes, amount);
-	fprintf(part->out, " (%d) ended with %s in ", process->pid, amount);
+	fprintf(part->out, " (%d) ", process->pid);
+	write_death(part->out, process);
+	fprintf(part->out, " with %s in ", amount);
 	text_write_count(part->out, process->count, "block");
 	fputs(" outstanding\n", part->out);
 }
 
 /*
- * Writes how much memory processes held when they ended. Names those that held at least a tenth of
- * it, and sums up the other processes.
+ * Writes how much memory processes held when they ended. Names those for which memory ran out and
+ * those that held at least a tenth of it, and sums up the other processes.
  */
 static void write_ended(const struct text_part *part)
 {
@@ -405,7 +421,9 @@ static void write_ended(const struct text_part *part)
 	char amount[AMOUNT_TEXT_SIZE];
 	size_t cnt = 0;
 
-	for (; cnt < ended->named_cnt && ended->named[cnt].bytes >= ended->bytes / 10; cnt++) {
+	for (; cnt < ended->named_cnt &&
+	       (ended->named[cnt].out_of_memory || ended->named[cnt].bytes >= ended->bytes / 10);
+	     cnt++) {
 		write_ended_process(part, &ended->named[cnt]);
 		left -= ended->named[cnt].bytes;
 	}

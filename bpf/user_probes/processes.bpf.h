@@ -74,7 +74,7 @@ static __always_inline __u32 image__new(void)
 	return image ? image : 1;
 }
 
-static __always_inline void send_process(__u32 type, __u32 tgid, __u32 image, __u64 addr)
+static __always_inline void send_process(__u32 type, __u32 tgid, __u32 image, __u64 addr, __u64 len)
 {
 	struct memleak_record *record = record__reserve(type, image);
 
@@ -82,6 +82,7 @@ static __always_inline void send_process(__u32 type, __u32 tgid, __u32 image, __
 		return;
 	record->tgid = tgid;
 	record->addr = addr;
+	record->len = len;
 	bpf_ringbuf_submit(record, 0);
 }
 
@@ -111,11 +112,12 @@ static __always_inline void target__join(__u32 tgid, struct task_struct *task, b
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
 
 	if (target__add(tgid, &target, second))
-		send_process(MEMLEAK_REC_NEW, tgid, target.image, 0);
+		send_process(MEMLEAK_REC_NEW, tgid, target.image, 0, 0);
 }
 
+/* death: `len` of the record, as described at MEMLEAK_REC_END */
 static __always_inline void target__leave(__u32 type, __u32 tgid,
-					  const struct memleak_target *target)
+					  const struct memleak_target *target, __u32 death)
 {
 	__u32 image = target->shares_memory ? 0 : target->image, unloads = target->unloads;
 
@@ -123,7 +125,7 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (!image)
 		return;
-	send_process(type, tgid, image, unloads);
+	send_process(type, tgid, image, unloads, death);
 }
 
 /*
@@ -196,10 +198,10 @@ static __always_inline void send_child(struct memleak_target *target, __u32 chil
 	__u32 tgid = current_pids() >> 32;
 
 	if ((clone_flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
-		send_process(MEMLEAK_REC_SHARER, tgid, target->image, child);
+		send_process(MEMLEAK_REC_SHARER, tgid, target->image, child, 0);
 	} else if (!target->has_forked) {
 		target->has_forked = 1;
-		send_process(MEMLEAK_REC_FORK, tgid, target->image, child);
+		send_process(MEMLEAK_REC_FORK, tgid, target->image, child, 0);
 	}
 }
 
@@ -285,7 +287,7 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		thread__end(tid);
 	thread__forget_calls();
 	if (!was_there) {
-		send_process(MEMLEAK_REC_NEW, tgid, target->image, 0);
+		send_process(MEMLEAK_REC_NEW, tgid, target->image, 0, 0);
 		return;
 	}
 	/*
@@ -325,7 +327,7 @@ static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool sec
 	if (target && target__stays(target, task))
 		target__exec(target, tgid, ctx->args[1], exec_cnt);
 	else if (target)
-		target__leave(MEMLEAK_REC_NO_TARGET, tgid, target);
+		target__leave(MEMLEAK_REC_NO_TARGET, tgid, target, 0);
 	else if (tgid && target_filter.join && target_filter__fits(task))
 		target__join(tgid, task, second);
 	return 0;
@@ -345,6 +347,14 @@ int process_exec_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_exec(ctx, true);
 }
 
+/* Returns what killed the process of an ending thread, as described at MEMLEAK_REC_END. */
+static __always_inline __u32 death_of(struct task_struct *task)
+{
+	__u32 death = BPF_CORE_READ(task, exit_code) & MEMLEAK_KILLED_BY;
+
+	return death | (BPF_CORE_READ(task, signal, oom_mm) ? MEMLEAK_KILLED_FOR_MEMORY : 0);
+}
+
 /*
  * Handles the end of a thread. The kernel has already subtracted the thread from signal->live. If
  * several threads end at the same time, each of them may find that signal->live is 0.
@@ -358,7 +368,7 @@ static __always_inline int on_exit(void)
 	thread__end(bpf_get_current_pid_tgid());
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (target && !BPF_CORE_READ(task, signal, live.counter))
-		target__leave(MEMLEAK_REC_END, tgid, target);
+		target__leave(MEMLEAK_REC_END, tgid, target, death_of(task));
 	return 0;
 }
 
@@ -390,7 +400,7 @@ static __always_inline int on_move(struct bpf_raw_tracepoint_args *ctx, bool sec
 	if (tgid && fits && !target && BPF_CORE_READ(task, signal, live.counter))
 		target__join(tgid, task, second);
 	else if (!fits && target && target->image && !target_filter.follow)
-		target__leave(MEMLEAK_REC_END, tgid, target);
+		target__leave(MEMLEAK_REC_END, tgid, target, 0);
 	return 0;
 }
 

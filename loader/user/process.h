@@ -41,6 +41,7 @@ struct user_process {
 	bool ended_maps_read; /* true if the mappings were read after the process had ended */
 	bool is_no_target;    /* true if the process is no longer a target */
 	uint32_t unloads;     /* unload count from the end record of the process */
+	uint32_t death;       /* what killed the process, as described at MEMLEAK_REC_END */
 	uint64_t since_ns; /* time when the process started or last ran exec; 0 if not recorded */
 	bool ended;
 	/* true if the process is exiting: it runs no code, but its memory exists */

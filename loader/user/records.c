@@ -76,6 +76,7 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 		process_set_remove(set, process);
 		break;
 	case MEMLEAK_REC_END:
+		process->death = (uint32_t)record->len;
 		process_set_end(set, process, (uint32_t)record->addr);
 		break;
 	case MEMLEAK_REC_FORK:

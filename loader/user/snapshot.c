@@ -166,6 +166,8 @@ static int take_tallies(struct process_set *set, struct snapshot *snap)
 						  set->table.items[i]->base),
 			.ended = finds && set->table.items[i]->ended,
 			.ended_here = !finds && set->table.items[i]->ended_before_report,
+			.killed_by = (int)(set->table.items[i]->death & MEMLEAK_KILLED_BY),
+			.out_of_memory = set->table.items[i]->death & MEMLEAK_KILLED_FOR_MEMORY,
 		};
 
 		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known || tally.ended ||

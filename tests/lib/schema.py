@@ -381,7 +381,9 @@ def check_report(report, with_allocs=False):
                                               "largest": (list,)})
         for process in ended["largest"]:
             check_keys("ended process", process, {"pid": INTEGER, "comm": MAYBE_TEXT,
-                                                  "bytes": INTEGER, "count": INTEGER})
+                                                  "bytes": INTEGER, "count": INTEGER,
+                                                  "killed_by": MAYBE_INTEGER,
+                                                  "out_of_memory": (bool,)})
     if "tracing_cost" in report:
         cost = report["tracing_cost"]
         check_keys("tracing_cost", cost, TRACING_COST)

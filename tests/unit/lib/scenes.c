@@ -3,6 +3,7 @@
 #include "tests/unit/lib/scenes.h"
 
 #include <math.h>
+#include <signal.h>
 
 struct process leak = {
 	.image = 1, .pid = 4711, .comm = (char *)"leak", .cgroup = (char *)"/a\x1b[2J/\xff"};
@@ -915,12 +916,13 @@ static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
 static const struct ended_processes compilers = {
-	.named = {{501, (char *)"cc1plus", 193 << 20, 100110},
-		  {502, (char *)"x\x1b[2J", 30 << 20, 1},
-		  {503, NULL, 2 << 20, 7}},
-	.named_cnt = 3,
-	.total = 9,
-	.bytes = 228 << 20,
+	.named = {{500, (char *)"python3", 3 << 20, 2, SIGKILL, true},
+		  {501, (char *)"cc1plus", 193 << 20, 100110},
+		  {502, (char *)"x\x1b[2J", 30 << 20, 1, SIGSEGV},
+		  {503, NULL, 2 << 20, 7, 64}},
+	.named_cnt = 4,
+	.total = 10,
+	.bytes = 231 << 20,
 };
 
 /*

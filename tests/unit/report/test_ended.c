@@ -4,6 +4,7 @@
  * processes.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +75,7 @@ static void given_ones_are_named(void **state)
 		.sites = sites, .site_cnt = 4, .tallies = tallies, .tally_cnt = 3};
 	struct ended_processes list = {0};
 
-	assert_int_equal(ended_processes_add(&list, &snap), 0);
+	assert_int_equal(ended_processes_add(&list, &snap, &snap), 0);
 	assert_int_equal(list.total, 1);
 	assert_int_equal(list.named_cnt, 1);
 	assert_int_equal(list.bytes, 90);
@@ -99,7 +100,7 @@ static void largest_stay(void **state)
 		const struct snapshot snap = {
 			.sites = &site, .site_cnt = 1, .tallies = &tally, .tally_cnt = 1};
 
-		assert_int_equal(ended_processes_add(&list, &snap), 0);
+		assert_int_equal(ended_processes_add(&list, &snap, &snap), 0);
 	}
 	assert_int_equal(list.total, 9);
 	assert_int_equal(list.bytes, 375);
@@ -109,13 +110,52 @@ static void largest_stay(void **state)
 	ended_processes_deinit(&list);
 }
 
+/*
+ * A process for which memory ran out is listed first, even if it held nothing that is known, or its
+ * sites are left out of the report.
+ */
+static void memory_ran_out(void **state)
+{
+	static struct process small = {.pid = 50, .image = 50, .comm = (char *)"small"};
+	static struct process large = {.pid = 60, .image = 60, .comm = (char *)"large"};
+	static struct process segv = {.pid = 70, .image = 70, .comm = (char *)"segv"};
+	struct site sites[] = {{.process = &small, .bytes = 10, .count = 1},
+			       {.process = &large, .bytes = 90, .count = 1},
+			       {.process = &segv, .bytes = 20, .count = 1}};
+	struct process_tally tallies[] = {
+		{.process = &large, .ended_here = true},
+		{.process = &segv, .ended_here = true, .killed_by = SIGSEGV},
+		{.process = &small, .ended = true, .killed_by = SIGKILL, .out_of_memory = true},
+		{.process = &empty, .ended_here = true, .out_of_memory = true},
+		{.process = &living, .out_of_memory = true},
+		{.process = &ended, .ended = true, .killed_by = SIGKILL}};
+	const struct snapshot snap = {
+		.sites = sites, .site_cnt = 3, .tallies = tallies, .tally_cnt = 6};
+	const struct snapshot view = {
+		.sites = sites + 1, .site_cnt = 2, .tallies = tallies, .tally_cnt = 6};
+	struct ended_processes list = {0};
+
+	assert_int_equal(ended_processes_add(&list, &snap, &view), 0);
+	assert_int_equal(list.total, 4);
+	assert_int_equal(list.bytes, 120);
+	assert_string_equal(list.named[0].comm, "small");
+	assert_true(list.named[0].out_of_memory);
+	assert_int_equal(list.named[0].killed_by, SIGKILL);
+	assert_int_equal(list.named[0].bytes, 10);
+	assert_true(list.named[1].out_of_memory);
+	assert_int_equal(list.named[1].count, 0);
+	assert_string_equal(list.named[2].comm, "large");
+	assert_int_equal(list.named[2].killed_by, 0);
+	assert_int_equal(list.named[3].killed_by, SIGSEGV);
+	ended_processes_deinit(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(are_left_out),
-		cmocka_unit_test(all_live),
-		cmocka_unit_test(given_ones_are_named),
-		cmocka_unit_test(largest_stay),
+		cmocka_unit_test(are_left_out),         cmocka_unit_test(all_live),
+		cmocka_unit_test(given_ones_are_named), cmocka_unit_test(largest_stay),
+		cmocka_unit_test(memory_ran_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
