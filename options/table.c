@@ -373,6 +373,7 @@ const struct option_example option_examples[] = {
 	{"-K -p 4711", "its own memory and what the kernel holds for it"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
 	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
+	{"-p 4711 --at-growth 100M/h 10 1", "one report, when it gains 100 MiB within an hour"},
 	{"-p 4711,4712 --summary -T 3", "also what each of them allocates and frees"},
 	{"-A --by process --summary", "which processes of the system hold the memory"},
 	{"--cgroup nginx.service -T 3", "a service, with all its processes"},
