@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "report/allocator_frames.h"
 #include "report/blame.h"
 #include "report/function_name.h"
@@ -278,6 +279,15 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 			return false;
 	} while (spot_next(shown, &spot));
 	return true;
+}
+
+const char *fold_file_name(const struct fold *fold)
+{
+	const struct sym_location *location = fold->spot.location;
+
+	if (location && location->known_as && same_text(location->module, fold->inside))
+		return location->known_as;
+	return path_name(fold->inside);
 }
 
 size_t fold_start(const struct report_site *shown)

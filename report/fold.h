@@ -67,6 +67,12 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
 bool fold_next(struct fold *fold);
 
 /*
+ * Returns the name of the file that contains the current item (`inside`), as the process knows it.
+ * The current item must be a run of functions from one file.
+ */
+const char *fold_file_name(const struct fold *fold);
+
+/*
  * Returns the index of the innermost frame of start-up code, or the number of frames if there is
  * none. fold_next() leaves out this frame and its callers.
  */

@@ -16,7 +16,6 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/intern.h"
-#include "base/path.h"
 #include "base/source_lines.h"
 #include "report/fold.h"
 #include "report/frame_walk.h"
@@ -244,7 +243,7 @@ static char *row_name(const struct fold *fold)
 						 : strdup("[unknown]");
 	if (fold->repeats && !function)
 		return NULL;
-	if (asprintf(&name, "\u2026 %s%s", function ? function : path_name(fold->inside),
+	if (asprintf(&name, "\u2026 %s%s", function ? function : fold_file_name(fold),
 		     fold->repeats && fold->recursion.period > 1 ? " and its callers" : "") < 0)
 		return NULL;
 	return name;

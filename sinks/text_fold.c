@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/path.h"
 #include "report/blame.h"
 #include "report/fold.h"
 #include "sinks/text_part.h"
@@ -83,7 +82,7 @@ static void write_run(const struct text_part *part, const struct fold *fold)
 	fprintf(part->out, "%s    ", part->indent);
 	text_begin_style(part, STYLE_DIM);
 	fprintf(part->out, "\u2026 %zu %sframes of ", fold->cnt, fold->nameless ? "unnamed " : "");
-	escape_puts(part->out, path_name(fold->inside));
+	escape_puts(part->out, fold_file_name(fold));
 	text_end_style(part);
 	fputc('\n', part->out);
 }

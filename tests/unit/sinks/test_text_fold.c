@@ -39,6 +39,10 @@
 	{                                                                                          \
 		.addr = (address), .module = (file), .module_offset = (address)                    \
 	}
+#define STARTED_AS(name, address)                                                                  \
+	{                                                                                          \
+		.addr = (address), .module = MINE, .known_as = (name), .module_offset = (address)  \
+	}
 #define JIT(address)                                                                               \
 	{                                                                                          \
 		.addr = (address), .module = "[jit]", .module_offset = (address)                   \
@@ -329,6 +333,18 @@ static const struct stack stacks[] = {
 		     "    … 2 unnamed frames of app\n"
 		     "    … 2 frames of libc.so.6\n"
 		     "    main [app]\n"},
+	/* A program that was started by another name than that of its file */
+	{.locations = {STARTED_AS("server", 1), STARTED_AS("server", 2), STARTED_AS("server", 3),
+		       STARTED_AS("server", 4), STARTED_AS("server", 5), STARTED_AS("server", 6),
+		       OF(MINE, "main")},
+	 .cnt = 7,
+	 .blamed = {.frame = 6},
+	 .expected = "    server+0x1\n"
+		     "    server+0x2\n"
+		     "    server+0x3\n"
+		     "    server+0x4\n"
+		     "    … 2 unnamed frames of server\n"
+		     "  → main [app]\n"},
 	{.cnt = 0, .expected = "    (stack not known)\n"},
 };
 
