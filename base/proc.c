@@ -29,6 +29,9 @@
 /* Size in bytes of the buffer for the name of a file of /proc. */
 #define NAME_BYTES 96
 
+/* Maximum number of threads with which one limited call compares a process. */
+#define COMPARED_MAX 256
+
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /* The file "statm" begins with the number of pages, 0 without memory. Reading it takes no lock. */
@@ -83,31 +86,62 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 	return err;
 }
 
+struct comparison {
+	pid_t pid;
+	pid_t tids[COMPARED_MAX];
+	size_t cnt;
+};
+
+/* Returns the index of the first thread that uses the memory of the process, or cnt. */
 static int run_kcmp(int fd, void *data)
 {
-	const pid_t *pids = data;
+	const struct comparison *compared = data;
+	size_t i = 0;
 
 	(void)fd;
-	return syscall(SYS_kcmp, pids[0], pids[1], KCMP_VM, 0, 0) == 0;
+	while (i < compared->cnt &&
+	       syscall(SYS_kcmp, compared->pid, compared->tids[i], KCMP_VM, 0, 0) != 0)
+		i++;
+	return (int)i;
 }
 
-/* Compares the memory of two processes. kcmp() waits while either of them is in exec. */
-static bool is_same_memory(pid_t pid, pid_t other)
+/* kcmp() waits while either process is in exec. */
+size_t proc_find_memory(pid_t pid, const pid_t *tids, size_t cnt)
 {
-	static const struct limited_function function = {.run = run_kcmp, .size = 2 * sizeof(pid)};
-	pid_t pids[] = {pid, other};
+	static const struct limited_function function = {.run = run_kcmp,
+							 .size = sizeof(struct comparison)};
+	struct comparison part = {.pid = pid};
+	int found;
 
-	return limited_call(pid, -1, &function, pids) > 0;
+	for (size_t at = 0; at < cnt; at += part.cnt) {
+		part.cnt = cnt - at < COMPARED_MAX ? cnt - at : COMPARED_MAX;
+		memcpy(part.tids, &tids[at], part.cnt * sizeof(*tids));
+		found = limited_call(pid, -1, &function, &part);
+		if (found < 0)
+			return cnt;
+		if ((size_t)found < part.cnt)
+			return at + (size_t)found;
+	}
+	return cnt;
 }
 
 /*
- * First compares the process with itself: if it is this process that keeps kcmp() waiting, it must
- * not be held against every `other`. Also checks that the process has memory: kcmp() returns 0 for
- * two ended processes, since neither has memory.
+ * Compares the process with itself: if it is this process that keeps kcmp() waiting, that must not
+ * be held against processes that are compared with it.
  */
+pid_t proc_memory_thread(pid_t pid)
+{
+	pid_t tid = proc_living_thread(pid);
+
+	return proc_find_memory(tid, &tid, 1) == 0 ? tid : 0;
+}
+
+/* Checks last that the process has memory: kcmp() returns 0 for two ended processes. */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
-	return is_same_memory(pid, pid) && is_same_memory(other, pid) && proc_shows_memory(pid);
+	pid_t tid = proc_memory_thread(pid);
+
+	return tid && proc_find_memory(other, &tid, 1) == 0 && proc_shows_memory(tid);
 }
 
 /*

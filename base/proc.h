@@ -32,9 +32,19 @@ pid_t proc_living_thread(pid_t pid);
 int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 
 /*
- * True if two processes share their memory, as after clone(CLONE_VM). False if one of them stays in
- * exec (limited_call.h).
+ * Returns the index of the first thread in `tids` that uses the memory of the process, as after
+ * clone(CLONE_VM). Returns cnt if there is none, or if the process stays in exec (limited_call.h).
+ * Threads that have ended seem to share memory with ended processes and with kernel threads.
  */
+size_t proc_find_memory(pid_t pid, const pid_t *tids, size_t cnt);
+
+/*
+ * Returns a thread of the process for proc_find_memory(), or 0, which matches no process, if the
+ * process stays in exec.
+ */
+pid_t proc_memory_thread(pid_t pid);
+
+/* True if two processes share their memory. False if one of them stays in exec. */
 bool proc_share_memory(pid_t pid, pid_t other);
 
 /*

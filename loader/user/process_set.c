@@ -349,7 +349,7 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 	uint32_t key = (uint32_t)pid, owner_key = (uint32_t)owner;
 	struct memleak_target target;
 
-	if (!proc_share_memory(proc_living_thread(owner), pid) ||
+	if (!proc_share_memory(owner, pid) ||
 	    bpf_map_lookup_elem(targets_fd(set), &owner_key, &target) || !target.image)
 		return false;
 	target.shares_memory = 1;
@@ -361,7 +361,7 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 	 * If the process ended or ran exec before it became a target, no record reports that, and
 	 * it would stay a target: check again.
 	 */
-	if (!proc_share_memory(proc_living_thread(owner), pid) && is_target(set, pid, target.image))
+	if (!proc_share_memory(owner, pid) && is_target(set, pid, target.image))
 		bpf_map_delete_elem(targets_fd(set), &key);
 	return true;
 }
@@ -393,41 +393,46 @@ void process_set_add_sharer(struct process_set *set, struct user_process *proces
 	probe_sharer(set, process, sharer);
 }
 
-struct memory_owner {
+/* The processes given by -p, in whose memory other processes may run. */
+struct memory_owners {
 	struct process_set *set;
-	struct user_process *process;
+	pid_t *tids; /* for each process of set->table: a thread with its memory, or 0 */
 };
 
-static int find_sharer(void *arg, pid_t pid)
+/*
+ * Makes a process a target if it runs in the memory of a process given by -p. Returns false if it
+ * runs in other memory, or is the given process itself.
+ */
+static bool add_if_sharer(const struct memory_owners *owners, pid_t pid)
 {
-	const struct memory_owner *memory_owner = arg;
-	pid_t owner = memory_owner->process->info.pid;
+	struct process_set *set = owners->set;
+	size_t at = proc_find_memory(pid, owners->tids, set->table.cnt);
+	struct user_process *owner;
 
-	if (pid != owner && add_sharer(memory_owner->set, pid, owner))
-		probe_sharer(memory_owner->set, memory_owner->process, pid);
+	if (at == set->table.cnt)
+		return false;
+	owner = set->table.items[at];
+	if (owner->info.pid == pid || !add_sharer(set, pid, owner->info.pid))
+		return false;
+	probe_sharer(set, owner, pid);
+	return true;
+}
+
+static int visit_sharer(void *arg, pid_t pid)
+{
+	add_if_sharer(arg, pid);
 	return 0;
 }
 
-/*
- * True if the pid is already a target because it runs in the memory of another process given by -p.
- */
-static bool is_sharer(const struct process_set *set, pid_t pid)
+static int add_pid(struct memory_owners *owners, pid_t pid)
 {
-	struct memleak_target target;
-	uint32_t key = (uint32_t)pid;
-
-	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.shares_memory;
-}
-
-static int add_pid(struct process_set *set, pid_t pid)
-{
+	struct process_set *set = owners->set;
 	struct memleak_target target = {.image = number(set)};
 	struct user_process *process;
 	uint32_t key = (uint32_t)pid;
-	struct memory_owner memory_owner;
 	int err;
 
-	if (is_sharer(set, pid))
+	if (add_if_sharer(owners, pid))
 		return 0;
 	err = user_process__new(&set->programs->ctx, pid, false, &process);
 	if (err)
@@ -438,24 +443,26 @@ static int add_pid(struct process_set *set, pid_t pid)
 		return err;
 	if (bpf_map_update_elem(targets_fd(set), &key, &target, BPF_ANY))
 		return -errno;
-	err = attach_given(set, process);
-	memory_owner = (struct memory_owner){set, process};
-	return err ? err : proc_visit(find_sharer, &memory_owner);
+	owners->tids[set->table.cnt - 1] = proc_memory_thread(pid);
+	return attach_given(set, process);
 }
 
 int process_set_add_pids(struct process_set *set, const pid_t *pids, size_t cnt)
 {
+	cleanup_free pid_t *tids = calloc(cnt, sizeof(*tids));
+	struct memory_owners owners = {set, tids};
 	bool found_locked = false;
-	int err = 0;
+	int err = tids || !cnt ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < cnt && !signals_end_pending(); i++) {
-		err = add_pid(set, pids[i]);
+		err = add_pid(&owners, pids[i]);
 		if (!found_locked && limited_calls_are_blocked()) {
 			proc_maps_find_locked(&pids[i + 1], cnt - i - 1);
 			found_locked = true;
 		}
 	}
-	return err;
+	/* Processes that are forked after their owners became targets are reported by records. */
+	return err || !cnt ? err : proc_visit(visit_sharer, &owners);
 }
 
 /* Marks an image as ended, so that the next purge deletes its data. */

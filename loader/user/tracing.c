@@ -147,16 +147,16 @@ static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
  */
 static size_t drop_sharers(const pid_t *pids, size_t pid_cnt, struct member *members, size_t cnt)
 {
+	cleanup_free pid_t *tids = calloc(pid_cnt + 1, sizeof(*tids));
 	size_t kept = 0;
 
-	for (size_t i = 0; i < cnt; i++) {
-		bool shares = false;
-
-		for (size_t j = 0; !shares && j < pid_cnt; j++)
-			shares = proc_share_memory(proc_living_thread(pids[j]), members[i].pid);
-		if (!shares)
+	if (!tids)
+		return cnt;
+	for (size_t i = 0; i < pid_cnt; i++)
+		tids[i] = proc_memory_thread(pids[i]);
+	for (size_t i = 0; i < cnt; i++)
+		if (proc_find_memory(members[i].pid, tids, pid_cnt) == pid_cnt)
 			members[kept++] = members[i];
-	}
 	return kept;
 }
 
@@ -182,7 +182,7 @@ static void describe_descendants(const struct process_set *set)
 	/*
 	 * --count counts only in the processes given by -p, not in others that run in their memory.
 	 */
-	if (!set->programs->ctx.entries_only)
+	if (cnt && !set->programs->ctx.entries_only)
 		cnt = drop_sharers(given, given_cnt, members, cnt);
 	if (!cnt)
 		return;

@@ -10,11 +10,11 @@ import subprocess
 import time
 
 from lib import (AFTER_EXEC, ROOT, Failure, alone, culprit, each, expect, owner,
-                 pitfall, sample)
+                 pitfall, sample, slow)
 from lib.context import FOREVER
 from lib.links import attach
 from lib.process import until
-from lib.memleak import helpers_of, living
+from lib.memleak import children_of, helpers_of, living
 from lib.program import Truth
 
 
@@ -499,3 +499,32 @@ def test_worker_executes(t):
     memleak = t.attach(program)
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+MANY, GIVEN = 200, 20
+
+
+def reads_of(pid):
+    """Returns the number of reads that a process has made."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("syscr"))
+
+
+@slow
+def test_many_given(t):
+    """
+    Many processes are given, and one of them runs in the memory of another: memleak reads the
+    processes of the machine once, not once for each given process.
+    """
+    program = start_workers(t, "before")
+    many = t.program("prefork", str(MANY))  # forks a child and a grandchild this number of times
+    given = [program.pid, *children_of(program.pid), *list(children_of(many.pid))[:GIVEN]]
+    memleak = t.memleak("--json", "-o", "0", "-p", ",".join(map(str, given)), FOREVER).ready()
+    reads = reads_of(memleak.pid)
+    truth = program.go()
+    expect(memleak.ask(), truth)
+    memleak.stop()
+    if memleak.notes.count("tracing pid") != len(given) - 1:
+        raise Failure(f"the worker is traced on its own: {memleak.notes!r}")
+    if reads >= GIVEN * 2 * MANY:
+        raise Failure(f"{reads} reads for {GIVEN} processes")

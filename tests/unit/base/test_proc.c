@@ -222,6 +222,52 @@ static void waiting_for_a_processor_is_delay(void **state)
 	assert_int_equal(proc_delay_ns(INT_MAX), 0);
 }
 
+static int sleep_on(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* Starts a process that sleeps; returns its pid. flags: CLONE_VM for one in the memory of this. */
+static pid_t start_sleeper(int flags)
+{
+	static char stacks[2][16384] __attribute__((aligned(16)));
+	char *stack = stacks[!flags];
+	pid_t pid = clone(sleep_on, stack + sizeof(stacks[0]), flags | SIGCHLD, NULL);
+
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void shared_memory_is_found(void **state)
+{
+	pid_t sharer = start_sleeper(CLONE_VM), other = start_sleeper(0), tids[1000] = {0};
+	const size_t cnt = sizeof(tids) / sizeof(*tids);
+
+	assert_int_equal(proc_memory_thread(getpid()), getpid());
+	assert_int_equal(proc_memory_thread(INT_MAX), 0);
+	assert_true(proc_share_memory(getpid(), sharer));
+	assert_false(proc_share_memory(getpid(), other));
+	assert_int_equal(proc_find_memory(sharer, tids, 0), 0);
+	assert_int_equal(proc_find_memory(sharer, tids, cnt), cnt);
+	tids[0] = other;
+	tids[cnt - 1] = getpid();
+	assert_int_equal(proc_find_memory(sharer, tids, cnt), cnt - 1);
+	assert_int_equal(proc_find_memory(other, tids, cnt), 0);
+	assert_int_equal(proc_find_memory(sharer, tids, cnt - 1), cnt - 1);
+	tids[700] = sharer;
+	assert_int_equal(proc_find_memory(getpid(), tids, cnt), 700);
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = i ? other : sharer;
+
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +280,7 @@ int main(void)
 		cmocka_unit_test(cpu_time_is_that_of_the_process),
 		cmocka_unit_test(age_is_that_of_the_process),
 		cmocka_unit_test(waiting_for_a_processor_is_delay),
+		cmocka_unit_test(shared_memory_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
