@@ -129,17 +129,19 @@ void footprint_read_timers(pid_t pid, struct footprint *ret)
  */
 void footprint_read_queues(pid_t pid, struct footprint *ret)
 {
-	FILE *file =
-		proc_has_own_namespace(pid, -1, "ipc") ? fopen("/proc/sysvipc/msg", "re") : NULL;
+	FILE *file = fopen("/proc/sysvipc/msg", "re");
+	uint64_t cnt = 0;
 	int sender, receiver;
 	char line[256];
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line, "%*d %*d %*o %*u %*u %d %d", &sender, &receiver) == 2 &&
 		    (sender == pid || receiver == pid))
-			ret->parts[FOOTPRINT_QUEUES]++;
+			cnt++;
 	if (file)
 		fclose(file);
+	if (cnt && proc_has_own_namespace(pid, -1, "ipc"))
+		ret->parts[FOOTPRINT_QUEUES] = cnt;
 }
 
 /*

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "base/proc.h"
 #include "loader/target/cgroups.h"
 
@@ -19,13 +21,15 @@
 
 struct running_program {
 	pid_t pid;
-	uint64_t program; /* hash of the path */
+	uint64_t program;                /* hash of the path; 0 if unknown, or if there is none */
+	bool is_related;                 /* true if the relations were read */
+	struct proc_relations relations; /* all 0 if they cannot be read */
 };
 
 struct search {
-	pid_t pid;
-	struct proc_relations relations;
-	pid_t ancestors[ANCESTORS_MAX]; /* nearest first */
+	struct program_list *list;
+	struct running_program *own;    /* the process whose orphans are searched for */
+	pid_t ancestors[ANCESTORS_MAX]; /* nearest first; read when they are first needed */
 	int ancestor_cnt;
 };
 
@@ -49,32 +53,56 @@ static uint64_t program_of(pid_t pid)
 static int list_program(void *arg, pid_t pid)
 {
 	struct program_list *list = arg;
-	uint64_t program = program_of(pid);
 
-	if (!program)
-		return 0;
 	if (array_reserve(&list->items, &list->cap, list->cnt + 1))
 		return -1;
-	list->items[list->cnt++] = (struct running_program){pid, program};
+	list->items[list->cnt++] = (struct running_program){.pid = pid, .program = program_of(pid)};
 	return 0;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct running_program *a = left, *b = right;
+
+	return ORDER(a->pid, b->pid);
 }
 
 static void read_list(struct program_list *list)
 {
-	if (!list->is_read)
-		proc_visit(list_program, list);
+	if (list->is_read)
+		return;
 	list->is_read = true;
+	proc_visit(list_program, list);
+	if (list->cnt)
+		qsort(list->items, list->cnt, sizeof(*list->items), by_pid);
 }
 
-/* Reads the ancestors once: there may be tens of thousands of processes to compare with them. */
-static void read_ancestors(struct search *search)
+/* Returns NULL if the list does not contain the process. */
+static struct running_program *find(const struct program_list *list, pid_t pid)
 {
-	struct proc_relations at = search->relations;
+	size_t at = bisect_below(list->items, list->cnt, pid, (uint32_t)pid);
 
-	while (search->ancestor_cnt < ANCESTORS_MAX && at.parent > 0) {
-		search->ancestors[search->ancestor_cnt++] = at.parent;
-		if (!proc_relations(at.parent, &at))
-			break;
+	return at < list->cnt && list->items[at].pid == pid ? &list->items[at] : NULL;
+}
+
+/* Reads the relations of a process once for all processes of a report. */
+static const struct proc_relations *relations_of(struct running_program *program)
+{
+	if (!program->is_related)
+		proc_relations(program->pid, &program->relations);
+	program->is_related = true;
+	return &program->relations;
+}
+
+static void find_ancestors(struct search *search)
+{
+	struct running_program *at = search->own;
+	pid_t parent;
+
+	while (search->ancestor_cnt < ANCESTORS_MAX && at &&
+	       (parent = relations_of(at)->parent) > 0) {
+		search->ancestors[search->ancestor_cnt++] = parent;
+		at = find(search->list, parent);
 	}
 }
 
@@ -94,23 +122,25 @@ static bool is_in_same_cgroup(pid_t pid, pid_t other)
 }
 
 /*
- * True if a process is an orphan of the same program. Processes with the parent of search->pid may
- * be its siblings, as in a pipe, unless the parent is init and search->pid leads their group or
+ * True if a process is an orphan of the same program. Processes with the parent of search->own may
+ * be its siblings, as in a pipe, unless the parent is init and search->own leads their group or
  * session.
  */
-static bool is_orphan(const struct search *search, pid_t pid)
+static bool is_orphan(struct search *search, struct running_program *program)
 {
-	const struct proc_relations *own = &search->relations;
-	struct proc_relations other;
+	const struct proc_relations *own = relations_of(search->own);
+	const struct proc_relations *other = relations_of(program);
+	pid_t pid = search->own->pid;
 
-	if (!proc_relations(pid, &other) || other.begin < own->begin ||
-	    !is_ancestor(search, other.parent) || is_ancestor(search, pid))
+	if (!search->ancestor_cnt)
+		find_ancestors(search);
+	if (other->begin < own->begin || !is_ancestor(search, other->parent) ||
+	    is_ancestor(search, program->pid))
 		return false;
-	if (other.parent == own->parent)
-		return other.parent == 1 &&
-		       (other.group == search->pid || other.session == search->pid);
-	return other.group == own->group || other.session == own->session ||
-	       is_in_same_cgroup(search->pid, pid);
+	if (other->parent == own->parent)
+		return other->parent == 1 && (other->group == pid || other->session == pid);
+	return other->group == own->group || other->session == own->session ||
+	       is_in_same_cgroup(pid, program->pid);
 }
 
 static void add_orphan(pid_t pid, struct footprint *ret)
@@ -126,19 +156,21 @@ void orphans_read(struct program_list *list, pid_t pid,
 		  bool (*is_traced)(const void *arg, pid_t pid), const void *arg,
 		  struct footprint *ret)
 {
-	struct search search = {.pid = pid};
-	uint64_t program = program_of(pid);
+	struct search search = {.list = list};
 
-	if (!program || !proc_relations(pid, &search.relations) ||
-	    is_traced(arg, search.relations.parent))
-		return;
-	read_ancestors(&search);
 	read_list(list);
+	search.own = find(list, pid);
+	if (!search.own || !search.own->program)
+		return;
 	for (size_t i = 0; i < list->cnt; i++) {
-		pid_t other = list->items[i].pid;
+		struct running_program *other = &list->items[i];
 
-		if (other != pid && list->items[i].program == program && !is_traced(arg, other) &&
-		    is_orphan(&search, other))
-			add_orphan(other, ret);
+		if (other == search.own || other->program != search.own->program ||
+		    is_traced(arg, other->pid))
+			continue;
+		if (is_traced(arg, relations_of(search.own)->parent))
+			return;
+		if (is_orphan(&search, other))
+			add_orphan(other->pid, ret);
 	}
 }

@@ -96,7 +96,7 @@ static enum kind kind_of(pid_t pid, int dir, const char *name)
 	char target[PATH_MAX];
 	struct stat link;
 
-	if (proc_readlink(pid, dir, name, target) < 0)
+	if (*name == '.' || proc_readlink(pid, dir, name, target) < 0)
 		return KIND_OTHER;
 	if (behind_prefix(target, "/memfd:") || behind_prefix(target, "/dev/shm/"))
 		return KIND_MEMORY;
@@ -218,6 +218,9 @@ uint64_t shared_files_left_bytes(uid_t user, time_t since)
 
 uint64_t shared_files_bytes(pid_t pid, int except)
 {
-	return open_bytes(pid, except) +
-	       (proc_has_own_namespace(pid, -1, "ipc") ? detached_bytes(pid) : 0);
+	uint64_t detached = detached_bytes(pid);
+
+	if (detached && !proc_has_own_namespace(pid, -1, "ipc"))
+		detached = 0;
+	return open_bytes(pid, except) + detached;
 }

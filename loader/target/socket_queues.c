@@ -64,10 +64,9 @@ static void add_unix(void *arg, uint64_t inode, uint64_t bytes)
 }
 
 /* Reads the queues of a process's namespace, unless they were read before. */
-static void read_namespace(struct socket_queues *queues, pid_t pid)
+static void read_namespace(struct socket_queues *queues, pid_t pid, uint64_t namespace)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6"};
-	uint64_t namespace = proc_namespace(pid, "net");
 
 	if (!namespace || hash_map_get(&queues->namespaces, namespace) ||
 	    hash_map_set(&queues->namespaces, namespace, queues))
@@ -84,7 +83,7 @@ static uint64_t socket_of(pid_t pid, int dir, const char *descriptor)
 	char target[PATH_MAX];
 	uint64_t inode = 0;
 
-	if (proc_readlink(pid, dir, descriptor, target) > 0)
+	if (*descriptor != '.' && proc_readlink(pid, dir, descriptor, target) > 0)
 		sscanf(target, "socket:[%" SCNu64 "]", &inode);
 	return inode;
 }
@@ -116,7 +115,7 @@ void socket_queues_read(struct socket_queues *queues, pid_t pid, struct footprin
 {
 	uint64_t namespace = proc_namespace(pid, "net");
 
-	read_namespace(queues, pid);
+	read_namespace(queues, pid, namespace);
 	ret->parts[FOOTPRINT_SOCKETS] = bytes_of(queues, pid);
 	ret->has_other_network = namespace && namespace != proc_namespace(getpid(), "net");
 }

@@ -267,7 +267,7 @@ void tmpfs_files_deinit(struct tmpfs_files *files)
 /* The owner of /proc/PID is the effective user of the process. */
 uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 {
-	uint64_t namespace = proc_namespace(pid, "mnt"), segments = 0;
+	uint64_t namespace = proc_namespace(pid, "mnt"), segments;
 	struct stat process;
 	char path[32];
 
@@ -277,7 +277,8 @@ uint64_t tmpfs_files_of(struct tmpfs_files *files, pid_t pid)
 	if (!hash_map_get(&files->namespaces, namespace) &&
 	    !hash_map_set(&files->namespaces, namespace, files))
 		walk_mounts(files, pid);
-	if (proc_has_own_namespace(pid, -1, "ipc"))
-		segments = shared_files_left_bytes(process.st_uid, files->since.tv_sec);
+	segments = shared_files_left_bytes(process.st_uid, files->since.tv_sec);
+	if (segments && !proc_has_own_namespace(pid, -1, "ipc"))
+		segments = 0;
 	return segments + (uintptr_t)hash_map_get(&files->bytes, (uint64_t)process.st_uid + 1);
 }

@@ -5,10 +5,14 @@
  */
 #include "loader/target/orphans.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,11 +145,39 @@ static void one_list(void **state)
 	assert_int_equal(footprint.parts[FOOTPRINT_ORPHANS], 0);
 }
 
+/* Returns the number of reads that this process made before. */
+static uint64_t reads(void)
+{
+	int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+	char text[512] = "";
+	uint64_t cnt;
+
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	assert_int_equal(sscanf(strstr(text, "syscr:"), "syscr: %" SCNu64, &cnt), 1);
+	return cnt;
+}
+
+/* Further processes of a report need no further reads of other processes. */
+static void processes_are_read_once(void **state)
+{
+	struct footprint footprint = {.is_known = true};
+	struct program_list list = {0};
+	uint64_t before;
+
+	orphans_read(&list, getpid(), is_traced, NULL, &footprint);
+	before = reads();
+	orphans_read(&list, getpid(), is_traced, NULL, &footprint);
+	assert_int_equal(reads(), before + 1); /* reads() itself reads once */
+	program_list_deinit(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(orphans, start),
 		cmocka_unit_test(one_list),
+		cmocka_unit_test(processes_are_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
