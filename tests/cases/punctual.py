@@ -469,8 +469,12 @@ LOCKED = 60  # number of processes, fewer than one user may keep memleak waiting
 
 @lane("user")
 @slow
-def test_many_locked_memories(t):
-    """Processes of which each keeps its memory map locked are waited for together."""
+@each("--comm", "-p")
+def test_many_locked_memories(t, option):
+    """
+    Processes of which each keeps its memory map locked are waited for together: once memleak goes
+    on after the first of them, a thread of memleak waits for each.
+    """
     (t.tmp / "files").mkdir()
     for number in range(LOCKED):
         (t.tmp / "files" / str(number)).write_bytes(bytes(PAGE))
@@ -484,9 +488,17 @@ def test_many_locked_memories(t):
             program.send()
         if not until(lambda: all(is_locked(program.pid) for program in programs)):
             raise Broken("the memory maps are not locked")
+        pids = ",".join(str(program.pid) for program in [honest, *programs])
         begin = time.monotonic()
-        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "--comm", "dlopen", str(INTERVAL),
-                            env={"ASAN_OPTIONS": "exitcode=99:detect_leaks=0"}).ready()
+        memleak = t.memleak("--json", "-o", "0", "-T", "1000", option,
+                            "dlopen" if option == "--comm" else pids, str(INTERVAL),
+                            env={"ASAN_OPTIONS": "exitcode=99:detect_leaks=0"})
+        memleak.wait_for("lines about two processes",
+                         lambda: memleak.notes.count("cannot be read now") > 1)
+        threads = len(os.listdir(f"/proc/{memleak.pid}/task"))
+        if threads <= LOCKED:
+            raise Failure(f"{threads} threads for {LOCKED} processes")
+        memleak.ready()
         t.figure("time until tracing begins", time.monotonic() - begin, "s", BEGIN_LOCKED)
         honest.go()
         see_reports(memleak, 2)
