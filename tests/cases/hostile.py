@@ -15,17 +15,17 @@ USERS_DEADLINES = True  # use the real deadline for symbols, not a longer one fo
 PAGE = 4096
 CODE_BYTES = 1 << 18
 HEADER, SEGMENT, SECTION, SYMBOL = "<16sHHIQQQIHHHHHH", "<IIQQQQQQ", "<IIQQQQIIQQ", "<IBBHQQ"
-SHT_SYMTAB, SHT_STRTAB = 2, 3
+SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB = 1, 2, 3
 LOCAL_FUNCTION = 2
 
 
-def write_elf(path, symbols, claimed=None, segments=1, code_bytes=CODE_BYTES):
+def write_elf(path, symbols, claimed=None, segments=1, code_bytes=CODE_BYTES, frames=b""):
     """
     Writes an ELF file with a code segment and (name, address) for each symbol. claimed is the size
     that its symbol table claims to have, over a hole in the file. The code segment is listed
-    `segments` times.
+    `segments` times. frames: content of .eh_frame.
     """
-    names, at, table = b"\0", {}, [struct.pack(SYMBOL, 0, 0, 0, 0, 0, 0)]
+    names, at, table = b"\0.eh_frame\0", {}, [struct.pack(SYMBOL, 0, 0, 0, 0, 0, 0)]
     for name, address in symbols:
         if name not in at:
             at[name] = len(names)
@@ -35,19 +35,21 @@ def write_elf(path, symbols, claimed=None, segments=1, code_bytes=CODE_BYTES):
     code = -(-(64 + segments * struct.calcsize(SEGMENT)) // PAGE) * PAGE
     start = code + code_bytes
     sections_at = start + len(names)
-    table_at = sections_at + 3 * struct.calcsize(SECTION)
+    frames_at = sections_at + 4 * struct.calcsize(SECTION)
+    table_at = frames_at + len(frames)
     sections = [struct.pack(SECTION, *[0] * 10),
                 struct.pack(SECTION, 0, SHT_SYMTAB, 0, 0, table_at, claimed or len(table), 2, 1, 8,
                             struct.calcsize(SYMBOL)),
-                struct.pack(SECTION, 0, SHT_STRTAB, 0, 0, start, len(names), 0, 0, 1, 0)]
+                struct.pack(SECTION, 0, SHT_STRTAB, 0, 0, start, len(names), 0, 0, 1, 0),
+                struct.pack(SECTION, 1, SHT_PROGBITS, 0, 0, frames_at, len(frames), 0, 0, 1, 0)]
     header = struct.pack(HEADER, b"\x7fELF\2\1\1", 3, MACHINES[os.uname().machine], 1, 0, 64,
                          sections_at, 0, 64, struct.calcsize(SEGMENT), segments,
-                         struct.calcsize(SECTION), 3, 2)
+                         struct.calcsize(SECTION), 4, 2)
     segment = struct.pack(SEGMENT, 1, 5, code, PAGE, PAGE, code_bytes, code_bytes, PAGE)
     with open(path, "wb") as file:
         file.write(header + segments * segment)
         file.seek(code)
-        file.write(b"\x90" * code_bytes + names + b"".join(sections) + table)
+        file.write(b"\x90" * code_bytes + names + b"".join(sections) + frames + table)
         if claimed:
             file.truncate(table_at + claimed)
     return path
@@ -66,6 +68,16 @@ def finish(program, memleak):
     expect(report, truth, may_lose=["processes"])
     wanted("processes that are not searched", report["lost"]["processes"],
            int("is not searched" in memleak.notes))
+
+
+def test_many_segments(t):
+    """A code segment of 4 MB is listed 60,000 times: it is searched for a trampoline only once."""
+    path = write_elf(t.tmp / "segments", [], segments=60000, code_bytes=4 << 20)
+    program = t.program("mapped", path)
+    memleak = t.attach(program, "-v")
+    finish(program, memleak)
+    if f"{path} has no unwind information" not in memleak.notes:
+        raise Failure(f"the file takes too long: {memleak.notes!r}")
 
 
 def probed(memleak):

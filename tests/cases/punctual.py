@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -53,12 +54,21 @@ def expect_leaks(report, program, function):
         raise Failure(f"{leaks}")
 
 
+FUNCTIONS = 50000
+
+
 def write_slow(path):
     """
-    Writes a file whose unwind table takes long: each of its code segments, which are all the same,
-    is searched for a signal trampoline.
+    Writes a file whose unwind table takes long: for each function, the instructions of the CIE are
+    run, which are a million nops.
     """
-    return write_elf(path, [], segments=60000, code_bytes=4 << 20)
+    cie = struct.pack("<IBBBBB", 0, 1, 0, 1, 0x78, 16) + bytes(1000000)
+    frames = [struct.pack("<I", len(cie)) + cie]
+    at = len(frames[0])
+    for number in range(FUNCTIONS):
+        frames.append(struct.pack("<IIQQ", 20, at + 4, PAGE + number, 1))
+        at += len(frames[-1])
+    return write_elf(path, [], frames=b"".join(frames))
 
 
 @slow

@@ -258,12 +258,20 @@ static int add_rows(struct builder *builder)
 {
 	struct fde_list list = {0};
 	int err = fde_list_init(builder->view.elf, &list);
+	uint64_t bytes = 0;
 
 	if (!err)
 		err = add_functions(builder, &list);
-	/* Go on if the file has no FDEs: the table may have only the signal trampoline's row. */
-	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
+	/*
+	 * Go on if the file has no FDEs: the table may have only the signal trampoline's row.
+	 * Segments with more bytes than the file overlap: do not search the same code many times.
+	 */
+	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++) {
+		bytes += builder->codes[i].size;
+		if (bytes > builder->view.size)
+			break;
 		err = add_sigreturn(builder, &list, &builder->codes[i]);
+	}
 	fde_list_deinit(&list);
 	return err;
 }
