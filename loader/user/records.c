@@ -228,14 +228,28 @@ bool records_are_read(const struct records *records)
 	return position(records->read_to) == position(records->written_to);
 }
 
-int records_catch_up(struct records *records)
+/* Reads the records that are in the ring now. */
+static int consume_records(struct records *records)
 {
-	unsigned long before = position(records->read_to);
 	int err;
 
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
+	/*
+	 * Records may remain unread: a BPF program that was interrupted while writing a record
+	 * blocks all records after it.
+	 */
+	if (is_read(records))
+		records->set->programs->descendants.records_until_ns = records->begun_ns;
+	return err;
+}
+
+int records_catch_up(struct records *records)
+{
+	unsigned long before = position(records->read_to);
+	int err = consume_records(records);
+
 	/* The records may have set `changed` of processes: read their mappings soon. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
@@ -247,16 +261,8 @@ int records_consume(struct records *records, bool all)
 	int err;
 
 	records->all = all;
-	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	find_hints(records->set);
-	records->until = position(records->written_to);
-	err = consume(records->ring);
-	/*
-	 * Records may remain unread: a BPF program that was interrupted while writing a record
-	 * blocks all records after it.
-	 */
-	if (is_read(records))
-		records->set->programs->descendants.records_until_ns = records->begun_ns;
+	err = consume_records(records);
 	if (!err)
 		err = consume(records->events);
 	process_set_refresh_changed(records->set);

@@ -40,8 +40,8 @@ void records_deinit(struct records *records);
 int records_consume(struct records *records, bool all);
 
 /*
- * Like records_consume(), but does not read events. Afterwards, all records until begun_ns have
- * been applied, unless a BPF program was interrupted while writing a record.
+ * Like records_consume(), but reads neither events nor mappings. Afterwards, all records until
+ * begun_ns have been applied, unless a BPF program was interrupted while writing a record.
  */
 int records_catch_up(struct records *records);
 

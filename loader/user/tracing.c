@@ -297,9 +297,10 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	process_set_read_mappings(&tracing->set);
 	/*
 	 * Read the records after the mappings. A move is recorded before the kernel makes it: if
-	 * the mappings show the move, its record has already arrived.
+	 * the mappings show the move, its record has already arrived. Until the comparison, do not
+	 * read mappings again: they would be newer than the records, so they could not be compared.
 	 */
-	err = records_consume(&tracing->records, true);
+	err = records_catch_up(&tracing->records);
 	process_set_compare_mappings(&tracing->set);
 	process_set_mark_ended(&tracing->set);
 	return err;

@@ -77,6 +77,14 @@ def test_unseen_of_found(t, name):
     expect(memleak.stop(), truth)
 
 
+@pitfall(9)
+def test_unseen_while_loading(t):
+    """Replaced memory is noticed although libraries are loaded while memleak reads mappings."""
+    programs = [t.program("mappings", "unseen_while_loading") for _ in range(4)]
+    for report, _ in t.traced_at_once(programs):
+        wanted("replaced memory", sum_of(report).get(("new_map", "mmap")), None)
+
+
 @nightly
 @pitfall(10)
 @each(*KINDS)

@@ -4,6 +4,7 @@
  * all remaining parts are reported as mapped by new_map(). over_map() makes mappings that replace
  * existing ones.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -496,15 +497,45 @@ static void unseen_parts(void)
 	say_new(4, 8);
 }
 
-static void unseen_file_over(void)
+/* Replaces memory by pages of this program's file. Memleak does not see the call. */
+static void map_file_unseen(char *p, size_t pages)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
-	char *p = new_map(NULL, 4);
 
 	must(fd >= 0, "open");
-	must((char *)syscall(SYS_mmap, p, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == p,
+	must((char *)syscall(SYS_mmap, p, pages * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
+			     0) == p,
 	     "mmap of a file");
+}
+
+static void unseen_file_over(void)
+{
+	map_file_unseen(new_map(NULL, 4), 1);
 	say_new(1, 3);
+}
+
+static void *load_and_unload(void *arg)
+{
+	for (;;) {
+		void *library = dlopen("libm.so.6", RTLD_NOW);
+
+		must(library != NULL, "dlopen");
+		dlclose(library);
+		usleep(500);
+	}
+	return arg;
+}
+
+/*
+ * Loads a library again and again until the program ends. The library never gets the address of the
+ * replaced memory.
+ */
+static void unseen_while_loading(void)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, load_and_unload, NULL) == 0, "pthread_create");
+	map_file_unseen(new_map(NULL, 2), 2);
 }
 
 /* Attaches a segment over mapped pages twice, and detaches it once. */
@@ -602,6 +633,7 @@ static const struct {
 	{"many", many},
 	{"too_many", too_many},
 	{"unseen_whole", unseen_whole},
+	{"unseen_while_loading", unseen_while_loading},
 	{"unseen_parts", unseen_parts},
 	{"unseen_file_over", unseen_file_over},
 	{"unseen_segment_over", unseen_segment_over},
