@@ -49,7 +49,8 @@ static struct helper reader = HELPER_INIT(&reader_kind);
 
 /*
  * Maximum time, in milliseconds, to wait after a termination signal for the answer to a request
- * about an interpreter or a script. Without the answer, the final report has no lines of scripts.
+ * about an interpreter or a script, or from a runnable helper. Without the answer, the final report
+ * has no lines of scripts, or counts the process of the file as lost.
  */
 #define LAST_WAIT_MS (PROBER_WAIT_MS / 2)
 
@@ -91,8 +92,8 @@ static int wait_at_end(struct question *question, uint64_t deadline_ns)
 
 /*
  * Waits for an answer. Ends the helper if none arrives in time or before a termination signal. If
- * the memory reader is runnable at the deadline, waits longer: on a busy machine, the reader may be
- * waiting for a processor, not for memory.
+ * the helper is runnable at the signal, or the memory reader at the deadline, waits longer: on a
+ * busy machine, the helper may be waiting for a processor, not for a disk or for memory.
  */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
@@ -102,7 +103,7 @@ static int wait_answer(struct question *question, uint64_t deadline_ns)
 	       clock_left_ms(question->latest_ns) && helper_is_runnable(question->helper))
 		err = helper_take_unless_ended(question->helper, clock_deadline_ns(STARVED_NS),
 					       question->take, question);
-	if (err == -EINTR && question->is_needed_at_end)
+	if (err == -EINTR && (question->is_needed_at_end || helper_is_runnable(question->helper)))
 		err = wait_at_end(question, deadline_ns);
 	if (err == -ETIMEDOUT || err == -EINTR)
 		helper_stop(question->helper, 0);

@@ -25,7 +25,8 @@
  * machine: as in file_functions_init(). Returns 0 or an error of file_functions_init(). Other
  * errors: -ETIMEDOUT if there is no answer until deadline_ns (CLOCK_MONOTONIC) or within
  * PROBER_WAIT_MS; -EIO if the helper ended while it worked on the file; -EPROTO if the answer is
- * invalid; -EINTR after a termination signal.
+ * invalid; -EINTR after a termination signal, unless the helper is runnable: then waits for the
+ * answer for at most half of PROBER_WAIT_MS.
  */
 int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		     uint64_t deadline_ns, struct file_functions *ret);

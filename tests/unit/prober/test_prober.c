@@ -46,9 +46,19 @@ static struct message false_answer = {.fd = -1};
  */
 static struct timespec answer_delay;
 
+/*
+ * CPU time in nanoseconds that the fake helper uses before it replies. A change takes effect when
+ * the helper's starter is forked.
+ */
+static uint64_t answer_work_ns;
+
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
 {
+	uint64_t end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + answer_work_ns;
+
 	nanosleep(&answer_delay, NULL);
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns)
+		;
 	message_put_bytes(reply, false_answer.data, false_answer.len);
 	return 0;
 }
@@ -565,6 +575,25 @@ static void interpreter_at_end(void **state)
 	assert_int_equal(found.version, 0x030b0000);
 }
 
+/* A termination signal does not interrupt the search for functions while the helper is runnable. */
+static void busy_at_end(void **state)
+{
+	struct file_functions functions;
+	int err;
+
+	assert_int_equal(signals_hold_all(), 0);
+	assert_int_equal(raise(SIGINT), 0);
+	put_head(0, 0);
+	/* Longer than the interval of checks for termination signals. */
+	answer_work_ns = 300000000;
+	forget_helper();
+	err = prober_functions((int)(intptr_t)*state, 0, &wanted, MESSAGE_FOREVER, &functions);
+	answer_work_ns = 0;
+	signals_renew_end();
+	assert_int_equal(err, 0);
+	file_functions_deinit(&functions);
+}
+
 /* A termination signal does not interrupt reading a script frame's name. */
 static void script_at_end(void **state)
 {
@@ -610,6 +639,7 @@ int main(void)
 		WITH_FILE(variables_and_sections),
 		WITH_FILE(nearest_names),
 		WITH_FILE(interpreter_at_end),
+		WITH_FILE(busy_at_end),
 		WITH_FILE(script_at_end),
 		WITH_FILE(files_of_other_users),
 		WITH_FILE(places_of_interpreter),
