@@ -223,15 +223,20 @@ static double kept(const struct rss_pasts *pasts, const struct process *process,
 
 /*
  * Returns by how many bytes traced blocks have grown. Includes the growth of the largest block that
- * is too young for the report, if this block grows.
+ * is too young for the report, if this block grows. The block may become old enough, and be traced,
+ * in some reports. While it is copied, it and its copy may both count. So either series is enough.
  */
 static double traced_gain(const struct growth *series, uint64_t since_ns)
 {
+	const struct site_history *young = series[FOOTPRINT_TOO_YOUNG].history;
 	const struct site_history *all = series[WITH_TOO_YOUNG].history;
-	double gained = gained_since(all, since_ns);
 	double traced = gained_since(series[TRACED].history, since_ns);
+	double gained = gained_since(all, since_ns);
 
-	return gained > traced && grows(all, FOOTPRINT_TOO_YOUNG, gained) ? gained : traced;
+	return gained > traced && (grows(all, FOOTPRINT_TOO_YOUNG, gained) ||
+				   grows(young, FOOTPRINT_TOO_YOUNG, gained - traced))
+		       ? gained
+		       : traced;
 }
 
 /*
