@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "base/order.h"
 #include "report/blame.h"
 #include "report/call_copies.h"
@@ -41,8 +42,11 @@
  * The growth of an outer function's calls is spread over many functions if at least
  * SPREAD_FUNCTIONS inner functions together are blamed for most of it, and no single function is
  * blamed for more than SPREAD_MOST of it or SPREAD_MEANS times the average, whichever is larger.
+ * This limit does not apply to what a function allocates for other blamed functions. If most of the
+ * blocks below the outer function are those of blamed functions, FEW_FUNCTIONS are enough.
  */
 #define SPREAD_FUNCTIONS 8
+#define FEW_FUNCTIONS 5
 #define SPREAD_MOST (1.0 / 16)
 #define SPREAD_MEANS 2.0
 
@@ -55,7 +59,6 @@ struct call {
 	bool may_be_blamed;
 	bool is_main;
 	bool is_blamed;
-	bool is_spread;
 	bool is_in_whole;  /* true if whole_of() has counted the call */
 	bool is_listed;    /* true if one candidate replaces the sites assigned to the call */
 	uint64_t function; /* hash of the name and file of the call's function */
@@ -96,7 +99,9 @@ struct blaming {
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;
-	bool has_growing; /* true if a call grows; otherwise, none can be blamed */
+	struct hash_map blamed; /* functions with a blamed call */
+	struct hash_map spread; /* functions whose growth is spread over many functions */
+	bool has_growing;       /* true if a call grows; otherwise, none can be blamed */
 	bool has_blamed;
 };
 
@@ -106,6 +111,8 @@ static void blaming_deinit(struct blaming *blaming)
 	free(blaming->first_copy);
 	free(blaming->first);
 	free(blaming->assigned);
+	hash_map_deinit(&blaming->blamed);
+	hash_map_deinit(&blaming->spread);
 }
 
 /* Returns the number of the first copy of the call `number`; 0 if `number` is 0. */
@@ -465,6 +472,7 @@ struct portion {
 	uint32_t outer, inner;
 	uint64_t function, through;
 	double gained;
+	double alone; /* 0 if another blamed function calls `function`; otherwise, gained */
 	size_t site;
 	double inner_gained; /* like `gained`, but measured like the growth of the inner call */
 	double direct; /* equal to inner_gained if the outer call is the caller of the inner call */
@@ -478,19 +486,25 @@ static int by_through_and_function(const void *left, const void *right)
 	return ORDER(a->through, b->through) ?: ORDER(a->function, b->function);
 }
 
+/* True if a call grows and may be blamed instead of the call that the site is assigned to. */
+static bool may_replace(const struct blaming *blaming, size_t site, uint32_t number)
+{
+	const struct call *call = number ? &blaming->calls[number - 1] : NULL;
+
+	return call && number != blaming->assigned[site] && call->may_be_blamed && !call->is_main &&
+	       grows(blaming, number);
+}
+
 /*
- * Returns the number of the next call on a site's stack, from *depth outwards, that grows and may
- * be blamed instead of the call that the site is assigned to; 0 if there is none. Sets *depth to
- * the depth after this call.
+ * Returns the number of the next call on a site's stack, from *depth outwards, for which
+ * may_replace() is true; 0 if there is none. Sets *depth to the depth after this call.
  */
 static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *depth)
 {
 	while (*depth < CALLER_CALLS) {
 		uint32_t number = call_at(blaming, site, (*depth)++);
-		const struct call *call = number ? &blaming->calls[number - 1] : NULL;
 
-		if (call && number != blaming->assigned[site] && call->may_be_blamed &&
-		    !call->is_main && grows(blaming, number))
+		if (may_replace(blaming, site, number))
 			return number;
 	}
 	return 0;
@@ -512,18 +526,30 @@ static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 	return depth + 1;
 }
 
-static struct portion portion_of(const struct blaming *blaming, size_t site, uint32_t outer)
+/* True if the call `outer` is of a blamed function, but not of the same function as `inner`. */
+static bool is_of_other_blamed(const struct blaming *blaming, uint32_t inner, uint32_t outer)
+{
+	const struct call *call = &blaming->calls[outer - 1];
+
+	return call->function != blaming->calls[inner - 1].function &&
+	       hash_map_get(&blaming->blamed, call->function);
+}
+
+/* is_called: true if a blamed function between the inner and the outer call calls the inner one. */
+static struct portion portion_of(const struct blaming *blaming, size_t site, uint32_t outer,
+				 bool is_called)
 {
 	const struct site_history *history = blaming->sites[site].growth.history;
 	uint32_t inner = blaming->assigned[site];
-	double gained = gain(blaming, site, inner);
+	double gained = gain(blaming, site, inner), of_outer = gain(blaming, site, outer);
 
 	return (struct portion){
 		.outer = outer,
 		.inner = inner,
 		.function = blaming->calls[inner - 1].function,
 		.through = blaming->calls[outer - 1].function,
-		.gained = gain(blaming, site, outer),
+		.gained = of_outer,
+		.alone = is_called ? 0 : of_outer,
 		.site = site,
 		.inner_gained = gained,
 		.direct = caller_of(blaming, site, inner) == outer ? gained : 0,
@@ -541,97 +567,121 @@ static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 
 	for (size_t i = 0; i < blaming->cnt; i++) {
 		size_t depth = depth_behind_blamed(blaming, i);
+		bool is_called = false;
 		uint32_t outer;
 
 		while (depth && (outer = next_outer(blaming, i, &depth))) {
 			if (ret)
-				ret[cnt] = portion_of(blaming, i, outer);
+				ret[cnt] = portion_of(blaming, i, outer, is_called);
 			cnt++;
+			is_called |= is_of_other_blamed(blaming, blaming->assigned[i], outer);
 		}
 	}
 	return cnt;
 }
 
+/* Growth of the calls of an outer function, and the number of their blocks ever seen. */
+struct whole {
+	double gained;
+	uint64_t seen;
+};
+
 /*
  * True if the growth of a function's calls is spread over many functions: see SPREAD_FUNCTIONS.
  * `whole`: growth of these calls. The portions must be sorted by function.
  */
-static bool is_spread(double whole, const struct portion *portions, size_t cnt)
+static bool is_spread(const struct whole *whole, const struct portion *portions, size_t cnt)
 {
 	double sum = 0, of_function = 0, most = 0;
 	size_t functions = 0;
+	uint64_t seen = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
 		bool is_new = !i || portions[i].function != portions[i - 1].function;
 
 		functions += is_new;
-		of_function = (is_new ? 0 : of_function) + portions[i].gained;
+		of_function = (is_new ? 0 : of_function) + portions[i].alone;
 		sum += portions[i].gained;
+		seen += portions[i].seen;
 		if (of_function > most)
 			most = of_function;
 	}
-	return functions >= SPREAD_FUNCTIONS && sum >= LEAST_OWN * whole &&
-	       most <= fmax(SPREAD_MOST, SPREAD_MEANS / (double)functions) * whole;
+	return functions >= (2 * seen > whole->seen ? FEW_FUNCTIONS : SPREAD_FUNCTIONS) &&
+	       sum >= LEAST_OWN * whole->gained &&
+	       most <= fmax(SPREAD_MOST, SPREAD_MEANS / (double)functions) * whole->gained;
 }
 
-/* Returns the growth of the outer calls of the portions, which are calls of one function. */
-static double whole_of(struct blaming *blaming, const struct portion *portions, size_t cnt)
+/* Adds up the outer calls of the portions, which are calls of one function. */
+static struct whole whole_of(struct blaming *blaming, const struct portion *portions, size_t cnt)
 {
-	double whole = 0;
+	struct whole whole = {0};
 
 	for (size_t i = 0; i < cnt; i++) {
-		struct call *call = &blaming->calls[portions[i].outer - 1];
+		size_t sum = portions[i].outer - 1;
 
-		whole += call->is_in_whole ? 0 : call->gained;
-		call->is_in_whole = true;
+		if (blaming->calls[sum].is_in_whole)
+			continue;
+		blaming->calls[sum].is_in_whole = true;
+		whole.gained += blaming->calls[sum].gained;
+		whole.seen += blaming->callers->growth[sum].history->seen;
 	}
 	return whole;
 }
 
 /*
- * Marks the calls whose growth is spread over many functions. All calls of an outer function are
- * judged together, because it may call each inner function at another place.
+ * Lists the functions whose growth is spread over many functions. All calls of an outer function
+ * are judged together, because it may call each inner function at another place.
  */
-static int mark_spread(struct blaming *blaming)
+static int list_spread(struct blaming *blaming)
 {
 	size_t cnt = portions_of(blaming, NULL), end;
 	cleanup_free struct portion *portions = calloc(cnt + 1, sizeof(*portions));
+	int err = portions ? 0 : -ENOMEM;
 
-	if (!portions)
-		return -ENOMEM;
-	portions_of(blaming, portions);
-	qsort(portions, cnt, sizeof(*portions), by_through_and_function);
-	for (size_t i = 0; i < cnt; i = end) {
-		double whole;
+	if (!err) {
+		portions_of(blaming, portions);
+		qsort(portions, cnt, sizeof(*portions), by_through_and_function);
+	}
+	for (size_t i = 0; !err && i < cnt; i = end) {
+		struct whole whole;
 
 		for (end = i; end < cnt && portions[end].through == portions[i].through;)
 			end++;
 		whole = whole_of(blaming, &portions[i], end - i);
-		if (is_spread(whole, &portions[i], end - i))
-			for (size_t j = i; j < end; j++)
-				blaming->calls[portions[j].outer - 1].is_spread = true;
+		if (is_spread(&whole, &portions[i], end - i))
+			err = hash_map_set(&blaming->spread, portions[i].through, blaming);
 	}
-	return 0;
+	return err;
+}
+
+static bool is_of_spread(const struct blaming *blaming, uint32_t number)
+{
+	const struct call *call = number ? &blaming->calls[number - 1] : NULL;
+
+	return call && call->function && hash_map_get(&blaming->spread, call->function);
 }
 
 /*
- * Reassigns a site to the innermost call on its stack whose growth is spread over many functions,
- * if there is one. If the site is assigned to a blamed call, considers only calls further out.
- * Leaves the site unchanged if it is assigned to a call that is not blamed, as sites of chunk pools
- * may be.
+ * Reassigns a site to the call of the innermost function on its stack whose growth is spread over
+ * many functions, if there is one. If the site is assigned to a blamed call, considers only this
+ * call and calls further out. Leaves the site unchanged if it is assigned to a call that is not
+ * blamed, as sites of chunk pools may be, or if the outer function's call does not grow.
  */
 static void assign_spread(struct blaming *blaming, size_t site)
 {
 	size_t depth = depth_behind_blamed(blaming, site);
-	uint32_t outer;
 
 	if (!depth && blaming->assigned[site])
 		return;
-	while ((outer = next_outer(blaming, site, &depth)))
-		if (blaming->calls[outer - 1].is_spread) {
-			assign(blaming, site, outer);
-			return;
-		}
+	for (depth -= depth > 0; depth < CALLER_CALLS; depth++) {
+		uint32_t number = call_at(blaming, site, depth);
+
+		if (!is_of_spread(blaming, number))
+			continue;
+		if (may_replace(blaming, site, number))
+			assign(blaming, site, number);
+		return;
+	}
 }
 
 static int by_inner_and_through(const void *left, const void *right)
@@ -832,6 +882,16 @@ static int replace_sites(const struct blaming *blaming, size_t *cnt)
 	return 0;
 }
 
+static int list_blamed(struct blaming *blaming)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < blaming->callers->cnt; i++)
+		if (blaming->calls[i].is_blamed)
+			err = hash_map_set(&blaming->blamed, blaming->calls[i].function, blaming);
+	return err;
+}
+
 /* Blames calls whose sums grow, and assigns sites to them. */
 static int blame_growing(struct blaming *blaming)
 {
@@ -839,7 +899,7 @@ static int blame_growing(struct blaming *blaming)
 
 	for (size_t depth = 0; depth < CALLER_CALLS; depth++)
 		blame_at(blaming, depth);
-	err = blame_keepers(blaming) ?: mark_spread(blaming);
+	err = list_blamed(blaming) ?: blame_keepers(blaming) ?: list_spread(blaming);
 	for (size_t i = 0; !err && i < blaming->cnt; i++) {
 		assign_spread(blaming, i);
 		add_up(blaming, i);

@@ -22,7 +22,8 @@
  *     the site if the inner call gained at least half as much as the outer call.
  *
  * If many functions share the blame for the growth of an outer call, and each of them has only a
- * small part, the outer call is blamed for the whole growth instead, unless its function is main.
+ * small part, apart from what it allocates for others of them, the outer call is blamed for the
+ * whole growth instead, unless its function is main.
  * The sites of a chunk pool are judged only by their sum. If the sum seems to leak, the pool's
  * function is blamed; otherwise, the sites are removed from `sites`.
  *
