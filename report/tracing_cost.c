@@ -30,6 +30,11 @@ double tracing_cost_share(const struct tracing_cost *cost)
 	return share < MOST ? share : MOST;
 }
 
+double tracing_cost_processors(const struct tracing_cost *cost)
+{
+	return tracing_cost_share(cost) * (double)cost->cpu_ns / (double)cost->elapsed_ns;
+}
+
 double tracing_cost_saving(const struct tracing_cost *cost, double sampled)
 {
 	double share = tracing_cost_share(cost);

@@ -32,6 +32,9 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 /* Returns the fraction of the processes' CPU time that probes take, from 0 to 1. */
 double tracing_cost_share(const struct tracing_cost *cost);
 
+/* Returns the CPU time that probes take in each second, in seconds: 0.01 is 1 % of a processor. */
+double tracing_cost_processors(const struct tracing_cost *cost);
+
 /*
  * Returns the fraction of the processes' CPU time, from 0 to 1, that sampling would save at most.
  * sampled: fraction of the calls that would be sampled.

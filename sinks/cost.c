@@ -5,10 +5,11 @@
 #include <math.h>
 
 /*
- * Cost of tracing, as a share of the traced processes' CPU time, above which the report suggests
- * ways to lower it
+ * Cost of tracing, as a share of the traced processes' CPU time and as a share of one processor,
+ * above which the report suggests ways to lower it
  */
 #define MUCH 0.2
+#define MUCH_OF_PROCESSOR 0.02
 
 /* Minimum share of the processes' CPU time that sampling must save to be suggested */
 #define LEAST_SAVING 0.1
@@ -66,20 +67,23 @@ static void write_ways_out(const struct text_part *part)
 void cost_write_text(const struct text_part *part)
 {
 	const struct tracing_cost *cost = &part->report->snapshot->cost;
-	double share;
+	double share, processors;
 
 	if (!tracing_cost_is_known(cost))
 		return;
 	share = tracing_cost_share(cost);
+	processors = tracing_cost_processors(cost);
 	text_begin_line(part);
 	if (share < 0.01 && !cost->is_least)
 		fputs("tracing costs less than 1 %", part->out);
 	else
 		fprintf(part->out, "tracing costs %s %u %%", cost->is_least ? "more than" : "some",
 			percent(share));
-	fprintf(part->out, " of the target's CPU time (%.0f calls/s)\n",
-		tracing_cost_calls_per_s(cost));
-	if (share > MUCH)
+	fputs(" of the target's CPU time", part->out);
+	if (share > MUCH && processors < MUCH_OF_PROCESSOR)
+		fprintf(part->out, ", %.1f %% of a processor", processors * 100);
+	fprintf(part->out, " (%.0f calls/s)\n", tracing_cost_calls_per_s(cost));
+	if (share > MUCH && processors >= MUCH_OF_PROCESSOR)
 		write_ways_out(part);
 }
 

@@ -24,6 +24,16 @@ static void shares_are_of_cpu_time(void **state)
 	assert_float_equal(tracing_cost_calls_per_s(&usual), 500, 1e-9);
 }
 
+/* 750 ms of CPU time in 2 s; probes do not take more than the processes used. */
+static void processor_share(void **state)
+{
+	struct tracing_cost cost = usual;
+
+	assert_float_equal(tracing_cost_processors(&cost), 0.375, 1e-9);
+	cost.ns = 2 * cost.cpu_ns;
+	assert_float_equal(tracing_cost_processors(&cost), 0.495, 1e-9);
+}
+
 /*
  * Sampling can at best leave only the cost of traps: here 250 ms of traps and 250 ms of the
  * program's own work.
@@ -66,9 +76,8 @@ static void nothing_takes_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_are_of_cpu_time),
-		cmocka_unit_test(sampling_leaves_traps),
-		cmocka_unit_test(too_little_says_nothing),
+		cmocka_unit_test(shares_are_of_cpu_time), cmocka_unit_test(processor_share),
+		cmocka_unit_test(sampling_leaves_traps),  cmocka_unit_test(too_little_says_nothing),
 		cmocka_unit_test(nothing_takes_all),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests when the report suggests sampling, to lower the cost of tracing. */
+/* Tests when the report suggests ways to lower the cost of tracing, and which ways. */
 #include "sinks/cost.h"
 
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 #define MIB (UINT64_C(1) << 20)
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns what the report says about the cost. The processes used one second of CPU time. */
-static char *text_of(struct snapshot *snap, uint64_t ns, uint64_t trap_ns)
+/* Returns what the report says about the cost. */
+static char *text_of_cost(struct snapshot *snap, struct tracing_cost cost)
 {
 	const struct report report = {.snapshot = snap};
 	char *text = NULL;
@@ -24,14 +24,20 @@ static char *text_of(struct snapshot *snap, uint64_t ns, uint64_t trap_ns)
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	snap->cost = (struct tracing_cost){.elapsed_ns = 2000 * MSEC,
-					   .calls = 1000,
-					   .cpu_ns = 1000 * MSEC,
-					   .ns = ns,
-					   .trap_ns = trap_ns};
+	snap->cost = cost;
 	cost_write_text(&(struct text_part){out, &report, "", false, LOOK_PLAIN, NULL, false});
 	fclose(out);
 	return text;
+}
+
+/* Like text_of_cost(), for processes that used one second of CPU time. */
+static char *text_of(struct snapshot *snap, uint64_t ns, uint64_t trap_ns)
+{
+	return text_of_cost(snap, (struct tracing_cost){.elapsed_ns = 2000 * MSEC,
+							.calls = 1000,
+							.cpu_ns = 1000 * MSEC,
+							.ns = ns,
+							.trap_ns = trap_ns});
 }
 
 /* Writes nothing about sampling if traps cause most of the cost, or if sampling is on. */
@@ -88,11 +94,43 @@ static void large_blocks(void **state)
 	free(text);
 }
 
+/*
+ * If a process does almost nothing, most of its CPU time may be that of the probes: the share of a
+ * processor is written, and no way to lower it.
+ */
+static void idle(void **state)
+{
+	struct snapshot snap = {0};
+	struct tracing_cost cost = {.elapsed_ns = 5000 * MSEC, .calls = 10, .cpu_ns = 118 * MSEC};
+	char *text;
+
+	cost.ns = 99 * MSEC;
+	text = text_of_cost(&snap, cost);
+	assert_string_equal(text, "tracing costs some 84 % of the target's CPU time, 2.0 % of a "
+				  "processor (2 calls/s)\n");
+	free(text);
+	cost.is_least = true;
+	text = text_of_cost(&snap, cost);
+	assert_string_equal(text, "tracing costs more than 84 % of the target's CPU time, 2.0 % of "
+				  "a processor (2 calls/s)\n");
+	free(text);
+	cost.is_least = false;
+	cost.ns = 101 * MSEC;
+	text = text_of_cost(&snap, cost);
+	assert_non_null(strstr(text, "86 % of the target's CPU time (2 calls/s)\nto lower this: "));
+	free(text);
+	cost.ns = 20 * MSEC;
+	text = text_of_cost(&snap, cost);
+	assert_string_equal(text, "tracing costs some 17 % of the target's CPU time (2 calls/s)\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(traps),
 		cmocka_unit_test(large_blocks),
+		cmocka_unit_test(idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
