@@ -44,7 +44,7 @@ static const struct need needs[] = {
 
 #define NEEDS (sizeof(needs) / sizeof(needs[0]))
 
-static void log_missing(const struct need *const *missing, size_t cnt)
+static void log_missing(const struct options *opts, const struct need *const *missing, size_t cnt)
 {
 	cleanup_free char *text = NULL;
 	size_t len;
@@ -57,12 +57,15 @@ static void log_missing(const struct need *const *missing, size_t cnt)
 	if (fclose(out))
 		return;
 	if (geteuid())
-		log_error("must run as root, or with %s; --agent -- CMD needs no privileges", text);
+		log_error("must run as root, or with %s%s", text,
+			  opts->refused & 1U << ADVISED_AGENT
+				  ? ""
+				  : "; --agent -- CMD needs no privileges");
 	else
 		log_error("root lacks capabilities that memleak needs: %s", text);
 }
 
-static int check_capabilities(void)
+static int check_capabilities(const struct options *opts)
 {
 	const struct need *missing[NEEDS];
 	struct capability_sets caps;
@@ -78,7 +81,7 @@ static int check_capabilities(void)
 			missing[cnt++] = &needs[i];
 	if (!cnt)
 		return 0;
-	log_missing(missing, cnt);
+	log_missing(opts, missing, cnt);
 	return -EPERM;
 }
 
@@ -217,7 +220,7 @@ void preflight_quieten_libbpf(void)
 int preflight_check(const struct options *opts)
 {
 	uint32_t depth = features_walk_depth(opts->stack_depth);
-	int err = check_capabilities();
+	int err = check_capabilities(opts);
 
 	if (!err)
 		err = check_bpf();

@@ -207,7 +207,7 @@ static int print_report(struct reporter *reporter, const struct report *report)
 		reporter->sink->header(stream);
 	err = reporter->sink->report(stream, report);
 	if (is_last(reporter, report) && !reporter->sink->says_losses)
-		lost_note(report->snapshot);
+		lost_note(report);
 	return err ? err : output_end(reporter->out);
 }
 

@@ -3,8 +3,10 @@
 #include "options/conflicts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "options/help.h"
 #include "options/table.h"
@@ -293,6 +295,64 @@ static const char *beyond_format(const struct options *opts)
 static bool format_has_census(enum output_format format)
 {
 	return format_shows_all(format) || format == FORMAT_HTML;
+}
+
+/*
+ * True if options of a tracing command conflict. Does not check formats; --live shows no advice.
+ */
+static bool conflict(const struct options *opts, const bool *given)
+{
+	bool by_pin = opts->sort == SORT_PINNED;
+
+	return tracing_conflict(opts, given) || (by_pin && option_is_given(given, "sort")) ||
+	       (opts->fds && (by_pin || first_given(given, beyond_fds)));
+}
+
+/* Adds an option to those in use. */
+static void add(enum advised_option advised, struct options *opts, bool *given)
+{
+	static const char *const names[ADVISED_CNT] = {
+		[ADVISED_SAMPLE_RATE] = "sample-rate",
+		[ADVISED_SAMPLE_BYTES] = "sample-bytes",
+		[ADVISED_DURATION] = "duration",
+		[ADVISED_FOLLOW] = "follow",
+		[ADVISED_KERNEL] = "kernel",
+		[ADVISED_FDS] = "fds",
+		[ADVISED_AGENT] = "agent",
+		[ADVISED_BY_PIN] = "by",
+	};
+	static char *command[] = {NULL};
+
+	for (int i = 0; i < option_cnt; i++)
+		given[i] |= !strcmp(option_table[i].name, names[advised]);
+	opts->sample_rate = advised == ADVISED_SAMPLE_RATE ? 2 : opts->sample_rate;
+	opts->sample_bytes = advised == ADVISED_SAMPLE_BYTES ? 1 : opts->sample_bytes;
+	opts->duration_ns = advised == ADVISED_DURATION ? UINT64_MAX : opts->duration_ns;
+	opts->follow |= advised == ADVISED_FOLLOW;
+	opts->kernel |= advised == ADVISED_KERNEL;
+	opts->fds |= advised == ADVISED_FDS;
+	opts->sort = advised == ADVISED_BY_PIN ? SORT_PINNED : opts->sort;
+	if (advised == ADVISED_AGENT) {
+		opts->agent = true;
+		opts->pid_cnt = 0;
+		opts->command = command;
+	}
+}
+
+unsigned int options_refused(const struct options *opts, const bool *given)
+{
+	unsigned int refused = opts->duration_ns ? 1U << ADVISED_DURATION : 0;
+	cleanup_free bool *with_given = calloc((size_t)option_cnt, sizeof(*with_given));
+
+	for (int i = 0; with_given && opts->mode == MODE_TRACE && i < ADVISED_CNT; i++) {
+		struct options with = *opts;
+
+		memcpy(with_given, given, (size_t)option_cnt * sizeof(*given));
+		add((enum advised_option)i, &with, with_given);
+		if (conflict(&with, with_given))
+			refused |= 1U << i;
+	}
+	return refused;
 }
 
 bool options_agree(const struct options *opts, const bool *given, bool dashes)

@@ -14,4 +14,10 @@
  */
 bool options_agree(const struct options *opts, const bool *given, bool dashes);
 
+/*
+ * Returns a bit for each enum advised_option that conflicts with the options of a tracing command,
+ * or would have no effect. The options must agree.
+ */
+unsigned int options_refused(const struct options *opts, const bool *given);
+
 #endif

@@ -57,6 +57,19 @@ struct custom_function {
 
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
+/* Options that reports advise to add */
+enum advised_option {
+	ADVISED_SAMPLE_RATE,
+	ADVISED_SAMPLE_BYTES,
+	ADVISED_DURATION,
+	ADVISED_FOLLOW,
+	ADVISED_KERNEL,
+	ADVISED_FDS,
+	ADVISED_AGENT, /* --agent -- CMD instead of -p */
+	ADVISED_BY_PIN,
+	ADVISED_CNT,
+};
+
 /* How --count groups the calls */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
@@ -170,6 +183,8 @@ struct options {
 	uint64_t interval_ns;
 	uint64_t count;       /* maximum number of reports; 0 for no limit */
 	uint64_t duration_ns; /* duration of tracing; 0 for no limit */
+	/* bit for each enum advised_option that conflicts with the options in use */
+	unsigned int refused;
 };
 
 /*

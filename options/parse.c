@@ -382,6 +382,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	set_defaults(&parser);
 	if (!options_agree(ret, parser.given, dashes) || interval_is_pid(&parser))
 		return OPTIONS_EXIT_USAGE;
+	ret->refused = options_refused(ret, parser.given);
 	if (ret->count_by)
 		keep_nothing(ret);
 	return OPTIONS_RUN;

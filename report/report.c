@@ -838,6 +838,7 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_why = opts->why,
 		.can_list_all = opts->format == FORMAT_TEXT && !opts->live,
 		.all_frames = opts->all_frames,
+		.refused = opts->refused,
 		.propose = opts->gen_suppressions,
 		.final = final,
 		.rss = only ? &only->rss : NULL,

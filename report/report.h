@@ -184,6 +184,8 @@ struct report {
 	bool recorded;
 	bool all_frames;
 	bool colour;
+	/* bit for each enum advised_option that must not be advised: see struct options */
+	unsigned int refused;
 	/* Size of the terminal in which the stacks should fit; rows is 0 if there is no limit. */
 	unsigned int rows;
 	unsigned int columns;
@@ -227,6 +229,12 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
 		       struct report *ret);
 void report_deinit(struct report *report);
+
+/* True if the option can be added to those in use. */
+static inline bool report_may_advise(const struct report *report, enum advised_option option)
+{
+	return !(report->refused & 1U << option);
+}
 
 /* True if a site seems to leak, and is neither settling nor excluded from the suspects. */
 bool report_marks_suspect(const struct report *report, const struct report_site *shown);

@@ -46,22 +46,39 @@ static double sampled_of(const struct snapshot *snap)
 /*
  * Suggests ways to lower the cost of tracing. Sampling avoids neither the trap at the entry of each
  * call nor the cost of calls that are sampled: the percentage written for --sample-bytes is the
- * cost of these. It is not suggested if it saves little.
+ * cost of these. It is not suggested if it saves little. Suggests no option that conflicts with
+ * those in use.
  */
 static void write_ways_out(const struct text_part *part)
 {
-	const struct snapshot *snap = part->report->snapshot;
-	double sampled = sampled_of(snap);
+	const struct report *report = part->report;
+	const struct snapshot *snap = report->snapshot;
+	const double sampled = sampled_of(snap);
+	const char *ways[3];
+	char by_sampling[64];
+	size_t cnt = 0;
 
-	text_begin_line(part);
-	fputs("to lower this: ", part->out);
+	snprintf(by_sampling, sizeof(by_sampling), "--sample-bytes 512k (%u %% at best)",
+		 percent(tracing_cost_least_share(&snap->cost, sampled)));
 	if (snap->sampling.mode == SAMPLING_NONE &&
+	    report_may_advise(report, ADVISED_SAMPLE_BYTES) &&
 	    tracing_cost_saving(&snap->cost, sampled) >= LEAST_SAVING)
-		fprintf(part->out, "--sample-bytes 512k (%u %% at best); ",
-			percent(tracing_cost_least_share(&snap->cost, sampled)));
-	fputs("trace for a limited time (-d SECONDS); or restart the program with memleak --agent "
-	      "-- COMMAND, which uses no traps\n",
-	      part->out);
+		ways[cnt++] = by_sampling;
+	if (report_may_advise(report, ADVISED_DURATION))
+		ways[cnt++] = "trace for a limited time (-d SECONDS)";
+	if (report_may_advise(report, ADVISED_AGENT))
+		ways[cnt++] = "restart the program with memleak --agent -- COMMAND, which uses no "
+			      "traps";
+	if (!cnt)
+		return;
+	text_begin_line(part);
+	for (size_t i = 0; i < cnt; i++)
+		fprintf(part->out, "%s%s",
+			!i            ? "to lower this: "
+			: i + 1 < cnt ? "; "
+				      : "; or ",
+			ways[i]);
+	fputc('\n', part->out);
 }
 
 void cost_write_text(const struct text_part *part)

@@ -70,7 +70,7 @@ void count_write_text(FILE *out, const struct counts_report *report)
 	write_row(out, report, &report->sum);
 	fprintf(out, "all; %" PRIu64 " calls and %" PRIu64 " bytes since tracing began\n",
 		report->sum.total_calls, report->sum.total_bytes);
-	text_write_lost(out, report->snapshot->lost, false);
+	text_write_lost(out, report->snapshot->lost, false, false);
 }
 
 static void write_sums(struct json_writer *json, const struct count_row *row)

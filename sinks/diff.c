@@ -80,7 +80,7 @@ static void write_side(FILE *out, const char *word, const struct diff_side *side
 	text_write_sums(&part, side->bytes, side->count, side->snap->site_cnt);
 	fputs(side->snap->sampling.mode ? " (estimates)\n" : "\n", out);
 	text_write_reserved(&part, &side->snap->reserved);
-	text_write_lost(out, side->snap->lost, false);
+	text_write_lost(out, side->snap->lost, true, false);
 }
 
 void diff_write_moments(FILE *out, const struct diff *diff)

@@ -3,9 +3,9 @@
 #ifndef SINKS_LOST_NOTE_H
 #define SINKS_LOST_NOTE_H
 
-#include "report/snapshot.h"
+#include "report/report.h"
 
 /* Prints on stderr what was lost. If the amounts are estimates, says so, too. */
-void lost_note(const struct snapshot *snap);
+void lost_note(const struct report *report);
 
 #endif

@@ -419,7 +419,10 @@ void rss_write_pinners(const struct text_part *part)
 		write_amount(part->out, rss->pinned_by_older, "by blocks older than this trace");
 	}
 	if (*between == ',')
-		fputs(has_function && !report->by_pin ? " (--by pin)\n" : "\n", part->out);
+		fputs(has_function && !report->by_pin && report_may_advise(report, ADVISED_BY_PIN)
+			      ? " (--by pin)\n"
+			      : "\n",
+		      part->out);
 	else if (report->by_pin && !report->has_pinned)
 		fputs("what the blocks pin is not known yet: stacks are in order of size\n",
 		      part->out);

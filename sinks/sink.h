@@ -50,8 +50,16 @@ struct lost_text {
 	/* text after `one` or `many`, such as "not tracked: the block table was full" */
 	const char *how;
 	const char *remedy; /* what the user can do against the loss; NULL if nothing helps */
+	/* the same if sampling also helps; NULL if it does not */
+	const char *sampling_remedy;
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
+
+/*
+ * Returns what the user can do against a loss; NULL if nothing helps. can_sample: whether the run
+ * supports --sample-rate.
+ */
+const char *lost_remedy(enum loss lost, bool can_sample);
 
 /*
  * Returns a text such as "2 stacks cut: the outer frames are not known", which is to be freed; NULL

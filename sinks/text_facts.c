@@ -212,14 +212,16 @@ static void write_losses(FILE *out, const struct snapshot *snap)
  */
 #define MUCH_LOST 10
 
-static void write_missing(FILE *out, enum loss loss, uint64_t lost, uint64_t all, const char *what)
+static void write_missing(FILE *out, const struct report *report, enum loss loss, uint64_t lost,
+			  uint64_t all, const char *what)
 {
 	const struct lost_text *text = &lost_texts[loss];
 	unsigned int permille = all ? (unsigned int)((long double)lost * 1000 / all) : 0;
 
 	if (permille > MUCH_LOST)
 		fprintf(out, "\tincomplete: %u.%u %% of the %s %s (%s)\n", permille / 10,
-			permille % 10, what, text->how, text->remedy);
+			permille % 10, what, text->how,
+			lost_remedy(loss, report_may_advise(report, ADVISED_SAMPLE_RATE)));
 }
 
 void text_write_incomplete(FILE *out, const struct report *report)
@@ -232,9 +234,10 @@ void text_write_incomplete(FILE *out, const struct report *report)
 	for (size_t i = 0; i < sizeof(of_blocks) / sizeof(*of_blocks); i++) {
 		uint64_t lost = snap->lost[of_blocks[i]];
 
-		write_missing(out, of_blocks[i], lost, lost + report->count, "allocations were");
+		write_missing(out, report, of_blocks[i], lost, lost + report->count,
+			      "allocations were");
 	}
-	write_missing(out, LOSS_UNREAD, snap->lost[LOSS_UNREAD],
+	write_missing(out, report, LOSS_UNREAD, snap->lost[LOSS_UNREAD],
 		      snap->lost[LOSS_UNREAD] + report->count, "blocks were");
 	if (!snap->lost[LOSS_STACKS_FULL])
 		return;
@@ -242,7 +245,8 @@ void text_write_incomplete(FILE *out, const struct report *report)
 		bytes += snap->sites[i].bytes;
 		bare_bytes += snap->sites[i].frame_cnt ? 0 : snap->sites[i].bytes;
 	}
-	write_missing(out, LOSS_STACKS_FULL, bare_bytes, bytes, "bytes have stacks that were");
+	write_missing(out, report, LOSS_STACKS_FULL, bare_bytes, bytes,
+		      "bytes have stacks that were");
 }
 
 static const char *method_words(enum proof_method method)
@@ -314,7 +318,8 @@ void text_write_facts(const struct text_part *part, bool has_head)
 	write_inferred(part);
 	if (report->show_stats)
 		stats_write_text(out, report->snapshot);
-	text_write_lost(out, report->snapshot->lost, report->show_stats);
+	text_write_lost(out, report->snapshot->lost, report_may_advise(report, ADVISED_SAMPLE_RATE),
+			report->show_stats);
 	write_losses(out, report->snapshot);
 }
 

@@ -229,17 +229,18 @@ void text_write_error(const struct text_part *part, double bytes_variance, doubl
 	text_write_blocks(part, estimate_error(count_variance));
 }
 
-void text_write_lost(FILE *out, const uint64_t *lost, bool all)
+void text_write_lost(FILE *out, const uint64_t *lost, bool can_sample, bool all)
 {
 	for (size_t i = 0; i < LOSS_CNT; i++) {
 		const struct lost_text *text = &lost_texts[i];
+		const char *remedy = lost_remedy(i, can_sample);
 
 		if (!lost[i] && !all)
 			continue;
 		fprintf(out, "\tlost: %" PRIu64 " %s %s", lost[i],
 			lost[i] == 1 ? text->one : text->many, text->how);
-		if (text->remedy && lost[i])
-			fprintf(out, " (%s)", text->remedy);
+		if (remedy && lost[i])
+			fprintf(out, " (%s)", remedy);
 		fputc('\n', out);
 	}
 }

@@ -136,8 +136,11 @@ void text_write_name(FILE *out, const char *name);
 /* Writes the standard errors of estimated amounts. */
 void text_write_error(const struct text_part *part, double bytes_variance, double count_variance);
 
-/* Writes a line for each kind of loss. If `all` is set, this includes kinds that did not occur. */
-void text_write_lost(FILE *out, const uint64_t *lost, bool all);
+/*
+ * Writes a line for each kind of loss. If `all` is set, this includes kinds that did not occur.
+ * can_sample: see lost_remedy().
+ */
+void text_write_lost(FILE *out, const uint64_t *lost, bool can_sample, bool all);
 
 /* Writes "1 site" or "2 sites". `word` is the singular. */
 void text_write_count(FILE *out, uint64_t cnt, const char *word);

@@ -132,6 +132,15 @@ static void write_more(const struct text_part *part, struct named named)
 }
 
 /*
+ * Returns what comes before the name of an option that a report advises: nothing, or that it must
+ * be another run, because the option conflicts with those in use.
+ */
+static const char *run_for(const struct report *report, enum advised_option option)
+{
+	return report_may_advise(report, option) ? "" : "another run with ";
+}
+
+/*
  * Texts about each part of a footprint that may grow without being traced: its name, the options
  * that show more of it, and advice, which is written after the options.
  */
@@ -139,19 +148,22 @@ static const struct {
 	const char *words;
 	const char *options;
 	const char *advice;
+	enum advised_option first; /* first one of `options`, if there is advice on them */
 } untraced_words[FOOTPRINT_CNT] = {
 	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS and swap)", "--rss", NULL},
-	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable", "shows who allocates it"},
-	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K", "shows who allocates it"},
+	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable", "shows who allocates it",
+			      ADVISED_KERNEL},
+	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K", "shows who allocates it", ADVISED_KERNEL},
 	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors", "--fds",
-				   "shows where they are opened"},
+				   "shows where they are opened", ADVISED_FDS},
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL, NULL},
 	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL, NULL},
-	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f", "traces them"},
+	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f", "traces them",
+				ADVISED_FOLLOW},
 	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)", NULL,
 			       "the process does not wait for them"},
 	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)", "-K --movable",
-				"shows who allocates it"},
+				"shows who allocates it", ADVISED_KERNEL},
 	[FOOTPRINT_PAGE_TABLES] = {"the memory of page tables", NULL, NULL},
 	[FOOTPRINT_SOCKETS] = {"the data that waits in sockets", NULL, NULL},
 	[FOOTPRINT_TIMERS] = {"the number of POSIX timers", NULL, NULL},
@@ -160,7 +172,7 @@ static const struct {
 	[FOOTPRINT_VIRTUAL] = {"the address space", NULL, NULL},
 	[FOOTPRINT_MAPPINGS] = {"the number of mappings", NULL, NULL},
 	[FOOTPRINT_TMPFS] = {"the tmpfs and System V memory of the user", "-K --movable",
-			     "shows who allocates it"},
+			     "shows who allocates it", ADVISED_KERNEL},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -284,7 +296,8 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 	else if (growth->part == FOOTPRINT_ANONYMOUS && options)
 		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);
 	else if (advice && options)
-		fprintf(part->out, ": %s %s", options, advice);
+		fprintf(part->out, ": %s%s %s",
+			run_for(part->report, untraced_words[growth->part].first), options, advice);
 	else if (advice && !untraced_words[growth->part].options)
 		fprintf(part->out, ": %s", advice);
 	else
@@ -520,7 +533,8 @@ static uint64_t untraced_children(const struct report *report)
 static void write_children(const struct text_part *part, uint64_t cnt)
 {
 	text_write_count(part->out, cnt, "child process");
-	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
+	fprintf(part->out, " %s not traced (%s-f)", cnt == 1 ? "is" : "are",
+		run_for(part->report, ADVISED_FOLLOW));
 }
 
 /*
@@ -618,7 +632,8 @@ static void write_clear(const struct text_part *part)
 	write_steady(part);
 	write_untraced_processes(part, "; ");
 	if (is_of_memory && !traces_kernel(report))
-		fputs("; kernel memory is not traced (-K)", part->out);
+		fprintf(part->out, "; kernel memory is not traced (%s-K)",
+			run_for(report, ADVISED_KERNEL));
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
 }
 

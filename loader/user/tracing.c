@@ -186,10 +186,11 @@ static void describe_descendants(const struct process_set *set)
 		cnt = drop_sharers(given, given_cnt, members, cnt);
 	if (!cnt)
 		return;
-	log_note("%zu descendant%s of the traced process%s %s running and not traced: use -f to "
-		 "trace %s",
-		 cnt, cnt == 1 ? "" : "s", given_cnt == 1 ? "" : "es", cnt == 1 ? "is" : "are",
-		 cnt == 1 ? "it" : "them");
+	log_note("%zu descendant%s of the traced process%s %s running and not traced%s", cnt,
+		 cnt == 1 ? "" : "s", given_cnt == 1 ? "" : "es", cnt == 1 ? "is" : "are",
+		 set->programs->ctx.opts->refused & 1U << ADVISED_FOLLOW ? ""
+		 : cnt == 1                                              ? ": use -f to trace it"
+			    : ": use -f to trace them");
 }
 
 /* True if the probe is the first probe of a heap function in its file. */

@@ -233,6 +233,54 @@ static void bad_lines(void **state)
 	}
 }
 
+/* Reports must not advise an option that the options in use refuse. */
+static void refused(void **state)
+{
+	static const char *const names[ADVISED_CNT] = {
+		[ADVISED_SAMPLE_RATE] = " -s", [ADVISED_SAMPLE_BYTES] = " bytes",
+		[ADVISED_DURATION] = " -d",    [ADVISED_FOLLOW] = " -f",
+		[ADVISED_AGENT] = " --agent",  [ADVISED_BY_PIN] = " pin",
+		[ADVISED_KERNEL] = " -K",      [ADVISED_FDS] = " --fds",
+	};
+	static const struct line lines[] = {
+		{"-p 1", ""},
+		{"-p 1 --peak", " -s bytes --fds"},
+		{"-p 1 --summary", " -s bytes --fds"},
+		{"-p 1 --prove", " -s bytes --fds"},
+		{"-p 1 --by pin", " -s bytes -f --fds"},
+		{"-p 1 --sort count", " pin"},
+		{"-p 1 --count=process", " -s bytes -K --fds pin"},
+		{"-p 1 -C", " bytes --fds --agent pin"},
+		{"-p 1 -s 5", " bytes --fds pin"},
+		{"-p 1 --sample-bytes 5", " -s --fds pin"},
+		{"-p 1 -O lib.so", " --fds --agent"},
+		{"-p 1 5 6", " -d"},
+		{"-p 1 -d 5", " -d"},
+		{"-p 1 --warmup 5", ""},
+		{"-p 1 -f", " -K pin"},
+		{"-K", " -f --fds --agent pin"},
+		{"-p 1 -K", " -f --fds --agent"},
+		{"--comm app", " -K --agent pin"},
+		{"-p 1 --agent", " -f -K --fds"},
+		{"-p 1 --fds", " -s bytes -K --agent pin"},
+		{"report file", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char text[64] = "";
+		struct options opts;
+
+		assert_int_equal(parse(lines[i].line, &opts), OPTIONS_RUN);
+		for (int j = 0; j < ADVISED_CNT; j++)
+			if (opts.refused & 1U << j)
+				strcat(text, names[j]);
+		if (strcmp(text, lines[i].expected))
+			fail_msg("%s: got '%s', expected '%s'", lines[i].line, text,
+				 lines[i].expected);
+		forget(&opts);
+	}
+}
+
 static char *printed(const char *line, enum options_result expected)
 {
 	struct options opts;
@@ -546,6 +594,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_lines),
 		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(refused),
 		cmocka_unit_test(version),
 		cmocka_unit_test(help),
 		cmocka_unit_test(table),

@@ -15,10 +15,10 @@
 #define MIB (UINT64_C(1) << 20)
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns what the report says about the cost. */
-static char *text_of_cost(struct snapshot *snap, struct tracing_cost cost)
+/* Returns what the report says about the cost. refused: see struct report. */
+static char *text_with(struct snapshot *snap, struct tracing_cost cost, unsigned int refused)
 {
-	const struct report report = {.snapshot = snap};
+	const struct report report = {.snapshot = snap, .refused = refused};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -28,6 +28,11 @@ static char *text_of_cost(struct snapshot *snap, struct tracing_cost cost)
 	cost_write_text(&(struct text_part){out, &report, "", false, LOOK_PLAIN, NULL, false});
 	fclose(out);
 	return text;
+}
+
+static char *text_of_cost(struct snapshot *snap, struct tracing_cost cost)
+{
+	return text_with(snap, cost, 0);
 }
 
 /* Like text_of_cost(), for processes that used one second of CPU time. */
@@ -125,12 +130,44 @@ static void idle(void **state)
 	free(text);
 }
 
+/* No option is advised that conflicts with those in use. */
+static void refused(void **state)
+{
+	static const struct {
+		unsigned int refused;
+		const char *advice;
+	} scenes[] = {
+		{1U << ADVISED_SAMPLE_RATE, ": --sample-bytes 512k (50 % at best); trace for"},
+		{1U << ADVISED_SAMPLE_BYTES, ": trace for a limited time (-d SECONDS); or restart"},
+		{1U << ADVISED_DURATION, ": --sample-bytes 512k (50 % at best); or restart"},
+		{1U << ADVISED_DURATION | 1U << ADVISED_SAMPLE_BYTES, ": restart the program"},
+		{1U << ADVISED_AGENT, " at best); or trace for a limited time (-d SECONDS)\n"},
+		{UINT32_MAX, "(500 calls/s)\n"},
+	};
+	const struct tracing_cost cost = {.elapsed_ns = 2000 * MSEC,
+					  .calls = 1000,
+					  .cpu_ns = 1000 * MSEC,
+					  .ns = 750 * MSEC,
+					  .trap_ns = 250 * MSEC};
+
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		struct snapshot snap = {0};
+		char *text = text_with(&snap, cost, scenes[i].refused);
+
+		if (!strstr(text, scenes[i].advice) ||
+		    (scenes[i].refused == UINT32_MAX && strstr(text, "to lower")))
+			fail_msg("%s", text);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(traps),
 		cmocka_unit_test(large_blocks),
 		cmocka_unit_test(idle),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,6 +417,26 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
+/* An option that conflicts with those in use needs another run. */
+static void another_run(void **state)
+{
+	static const struct process process = {.pid = 7};
+	struct process_tally tally = {.process = &process,
+				      .footprint.parts[FOOTPRINT_CHILDREN] = 1};
+	const struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct untraced_growth growth = {.part = FOOTPRINT_SHARED, .process = &process, .per_s = 1};
+	struct report report = {.snapshot = &snap,
+				.judged = 2,
+				.refused = 1U << ADVISED_KERNEL | 1U << ADVISED_FOLLOW};
+	cleanup_free char *clear = verdict_of(&report, false), *grows = NULL;
+
+	assert_non_null(strstr(clear, "; 1 child process is not traced (another run with -f); "
+				      "kernel memory is not traced (another run with -K)\n"));
+	report.untraced = (struct untraced_growths){.items = &growth, .cnt = 1};
+	grows = verdict_of(&report, false);
+	assert_non_null(strstr(grows, ": another run with -K --movable shows who allocates it\n"));
+}
+
 /* An all-clear says how many sites of caches and tracers grow. */
 static void caches_grow(void **state)
 {
@@ -1183,6 +1203,7 @@ int main(void)
 		cmocka_unit_test(one_culprit),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),
+		cmocka_unit_test(another_run),
 		cmocka_unit_test(caches_grow),
 		cmocka_unit_test(children_are_not_traced),
 		cmocka_unit_test(kept_memory),
