@@ -75,6 +75,7 @@ struct user_process {
 	bool late_counted;
 	bool logged_unread; /* logged that a file could not be read */
 	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
+	bool logged_static; /* logged that this is a static program with an unknown allocator */
 	struct symspace *space;
 	struct process_fds fds;
 	uint64_t read_ns;          /* time when the mappings were last read */

@@ -631,34 +631,51 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
  */
 static bool is_unknown_static(const struct user_process *process)
 {
-	return process->attached && !process->changed && !process->ended && !process->allocator &&
+	return process->found && process->attached && !process->changed && !process->allocator &&
 	       !process->r_debug && !process->logged_unread;
 }
 
-static void describe_static(const struct process_set *set)
+/*
+ * Logs which static programs have unknown allocators, except those logged before. Returns true if
+ * there are any. verbose: log only with -v.
+ */
+static bool describe_static(const struct process_set *set, bool verbose)
 {
+	const struct options *opts = set->programs->ctx.opts;
 	size_t cnt = 0;
 	pid_t pid = 0;
 
+	if (opts->fds || opts->object || opts->symbols_prefix)
+		return false;
 	for (size_t i = 0; i < set->table.cnt; i++) {
-		if (!is_unknown_static(set->table.items[i]))
+		struct user_process *process = set->table.items[i];
+
+		if (!is_unknown_static(process) || process->logged_static)
 			continue;
-		pid = set->table.items[i]->info.pid;
+		process->logged_static = true;
+		pid = process->info.pid;
 		cnt++;
 	}
 	if (cnt == 1)
-		log_note("process %d is statically linked and has no symbols of allocator "
-			 "functions: its allocations are not traced",
-			 pid);
+		(verbose ? log_verbose : log_note)(
+			"process %d is statically linked and has no symbols of allocator "
+			"functions: its allocations are not traced",
+			pid);
 	else if (cnt)
-		log_note("%zu processes, such as %d, are statically linked and have no symbols of "
-			 "allocator functions: their allocations are not traced",
-			 cnt, pid);
+		(verbose ? log_verbose : log_note)(
+			"%zu processes, such as %d, are statically linked and have no symbols of "
+			"allocator functions: their allocations are not traced",
+			cnt, pid);
+	return cnt;
+}
+
+void process_set_describe_later(struct process_set *set)
+{
+	set->logged_static |= describe_static(set, set->logged_static);
 }
 
 void process_set_describe_skipped(const struct process_set *set)
 {
-	const struct options *opts = set->programs->ctx.opts;
 	size_t unread_cnt = 0, moved_cnt = 0;
 
 	for (size_t i = 0; i < set->table.cnt; i++) {
@@ -682,8 +699,7 @@ void process_set_describe_skipped(const struct process_set *set)
 	else if (set->unopened_cnt)
 		log_note("%zu processes, such as %d, are not traced: %s", set->unopened_cnt,
 			 set->unopened_pid, strerror(-set->unopened_err));
-	if (!opts->fds && !opts->object && !opts->symbols_prefix)
-		describe_static(set);
+	describe_static(set, false);
 }
 
 void process_set_describe(const struct process_set *set)

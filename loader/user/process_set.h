@@ -35,6 +35,7 @@ struct process_set {
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
 	pid_t unopened_pid;  /* pid of the last process that could not be opened */
 	int unopened_err;    /* error of opening unopened_pid, a negative errno */
+	bool logged_static;  /* process_set_describe_later() has logged processes */
 };
 
 /*
@@ -89,6 +90,11 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 void process_set_describe(const struct process_set *set);
 /* Logs how many of the found processes are not traced, or only partly traced. */
 void process_set_describe_skipped(const struct process_set *set);
+/*
+ * Logs which processes have begun since tracing began and are not traced, because they are static
+ * programs with unknown allocators. Logs only with -v if it has logged such processes before.
+ */
+void process_set_describe_later(struct process_set *set);
 
 /* Adds a process that has become a target. base: image that it was forked from; 0 after an exec. */
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,

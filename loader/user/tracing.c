@@ -325,6 +325,7 @@ void tracing_maintain(struct tracing *tracing, uint64_t calls)
 {
 	if (!process_set_ended(&tracing->set) && !tracing->programs.ctx.opts->fds)
 		log_silent(tracing, calls);
+	process_set_describe_later(&tracing->set);
 	process_set_forget_ended(&tracing->set);
 	process_set_purge(&tracing->set);
 	probe_sweep_run(&tracing->sweep, &tracing->set);

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Other allocators, other C libraries, and C++: found automatically, with correct names."""
 
+import os
 import re
+import signal
 
 from lib import AFTER_EXEC, Failure, Truth, each, expect, nightly, once, pitfall, sample, wanted
 from lib.libraries import LIBRARIES, library
+from lib.memleak import children_of
 
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
 THROWING = ("bad_alloc", "between_throws", "in_child", "new_handler")
@@ -402,13 +405,35 @@ def test_no_allocator_at_all(t):
         raise Failure(f"exit code {memleak.code}")
 
 
+NO_ALLOCATOR = re.compile(r"process (\d+) is statically linked and has no symbols of allocator functions")
+
+
 def test_no_allocator_in_child(t):
     """With -f, a note names a running descendant that has no visible allocator."""
     program = t.program("leak_stripped_static", wrapper=("sh", "-c", '"$@"; exit', "sh"))
     memleak = t.memleak("-f", "-p", str(program.pid)).ready()
     memleak.stop()
-    if "is statically linked and has no symbols of allocator functions" not in memleak.notes:
+    if not NO_ALLOCATOR.search(memleak.notes):
         raise Failure(f"no word of the missing allocator: {memleak.notes!r}")
+
+
+def test_no_allocator_in_later_child(t):
+    """With -f, a note names the first child without a visible allocator that starts later."""
+    shell = t.process(["sh", "-c", 'while read -r go; do "$@"; done', "sh",
+                       t.file_of("leak_stripped_static")])
+    memleak = t.memleak("--json", "-f", "-p", str(shell.pid), "0.2").ready()
+    named = []
+    for number in (1, 2):
+        shell.send(b"\n")
+        shell.wait_for("a child", lambda: shell.out.text.count("ready") == number)  # noqa: B023
+        child, = children_of(shell.pid)
+        named.append(str(child))
+        memleak.fresh_report()
+        memleak.fresh_report()
+        os.kill(child, signal.SIGKILL)  # until it ends, it may read the next byte
+        shell.wait_for("its end", lambda: not children_of(shell.pid), every=0.01)
+    memleak.stop()
+    wanted("named", NO_ALLOCATOR.findall(memleak.notes), named[:1])
 
 
 @pitfall(20)
