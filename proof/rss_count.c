@@ -72,6 +72,8 @@ static void count_page(void *arg, const struct heap_page *page)
 	count->counted[mapping - count->smaps->maps.mappings] += page_size;
 	count->rss.parts[RSS_LIVE] += live_bytes;
 	count->rss.parts[page->rest] += page_size - live_bytes;
+	if (page->rest == RSS_TOP && !strcmp(mapping->path, "[heap]"))
+		count->rss.main_top += page_size - live_bytes;
 	if (page->rest == RSS_PINNED)
 		charge_owners(count, page, page_size - live_bytes);
 }

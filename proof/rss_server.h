@@ -16,10 +16,10 @@
  *
  * The reply contains, in this order: a status (0 or a negative errno); the numbers of counted, torn
  * and skipped arenas; the resident bytes of each enum rss_part; the bytes in huge pages; the
- * swapped-out bytes; the allocator; whether blocks were sent; the bytes of blocks outside the heap;
- * if blocks were sent, the bytes and the number of older blocks of each size class; the bytes that
- * older blocks pin; the sites that pin the most (index and bytes); and the growing classes and
- * containers of Python.
+ * swapped-out bytes; the bytes at the end of the main heap; the allocator; whether blocks were
+ * sent; the bytes of blocks outside the heap; if blocks were sent, the bytes and the number of
+ * older blocks of each size class; the bytes that older blocks pin; the sites that pin the most
+ * (index and bytes); and the growing classes and containers of Python.
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

@@ -133,6 +133,7 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	bytes_put_number(&section->bytes, rss->pinned_by_older);
 	bytes_put_number(&section->bytes, rss->huge);
 	bytes_put_number(&section->bytes, rss->swapped);
+	bytes_put_number(&section->bytes, rss->main_top);
 }
 
 /* Adds the number of a name of a footprint to the section of the tallies. */

@@ -206,6 +206,10 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->huge = bytes_take_number(from);
 	if (version >= RECORDING_WITH_SWAPPED)
 		rss->swapped = bytes_take_number(from);
+	if (version >= RECORDING_WITH_MAIN_TOP)
+		rss->main_top = bytes_take_number(from);
+	else if (rss->arenas == 1)
+		rss->main_top = rss->parts[RSS_TOP];
 }
 
 /* Returns the number of parts of a footprint in this version of the format. */

@@ -162,6 +162,7 @@ void rss_join(struct rss *rss, const struct rss *other)
 	rss->skipped_arenas += other->skipped_arenas;
 	rss->huge += other->huge;
 	rss->swapped += other->swapped;
+	rss->main_top += other->main_top;
 }
 
 static double kept_at(const struct rss_point *point, enum rss_kept which)

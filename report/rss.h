@@ -47,6 +47,7 @@ struct rss {
 	uint64_t skipped_arenas;
 	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
 	uint64_t swapped;             /* swapped-out bytes, which no part includes */
+	uint64_t main_top;            /* part of RSS_TOP that malloc_trim() would return */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* true if `outside` and `older` are known */
 	/* Part of RSS_MAPPED and RSS_PYTHON in tracked blocks, outside of glibc's heap */

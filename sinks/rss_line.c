@@ -215,12 +215,12 @@ void rss_write_kept(FILE *out, const struct rss *rss)
 }
 
 /*
- * Returns the bytes that malloc_trim() surely returns. It shortens the end of the main heap alone,
- * so the ends of heaps count only if there is a single arena.
+ * Returns the bytes that malloc_trim() returns: whole pages of free chunks in all arenas, and the
+ * end of the main heap, but not the ends of the heaps of threads.
  */
 static uint64_t returnable(const struct rss *rss)
 {
-	return rss->parts[RSS_TRIMMABLE] + (rss->arenas > 1 ? 0 : rss->parts[RSS_TOP]);
+	return rss->parts[RSS_TRIMMABLE] + rss->main_top;
 }
 
 static void write_advice(FILE *out, const struct rss *rss)

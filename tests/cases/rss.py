@@ -215,6 +215,7 @@ def test_unread(t):
 @untraced
 @each(("fragmented", "that the program has freed, which is not a leak; another allocator"),
       ("top", "that the program has freed, which is not a leak; malloc_trim"),
+      ("top_of_two", "that the program has freed, which is not a leak; malloc_trim"),
       ("full", None))
 def test_words(t, what):
     """A sentence says that the allocator keeps memory; if it does not, how to see what grows."""

@@ -79,6 +79,23 @@ static void top(void)
 		drop(i);
 }
 
+static void *take_last(void *unused)
+{
+	(void)unused;
+	take(BLOCKS - 1, 400);
+	return NULL;
+}
+
+/* Like top(), with a block in a second arena. */
+static void top_of_two(void)
+{
+	pthread_t thread;
+
+	top();
+	must(!pthread_create(&thread, NULL, take_last, NULL), "pthread_create");
+	must(!pthread_join(thread, NULL), "pthread_join");
+}
+
 /* Allocates blocks so large that malloc() maps each separately. They count as live. */
 static void large(void)
 {
@@ -297,7 +314,8 @@ int main(int argc, char **argv)
 		size_t arenas;
 	} scenes[] = {
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
-		{"busy", busy, 1}, {"top", top, 1}, {"large", large, 1}, {"huge", huge, 1},
+		{"busy", busy, 1}, {"top", top, 1},
+		{"top_of_two", top_of_two, 2}, {"large", large, 1}, {"huge", huge, 1},
 		{"damaged", damaged, 0}, {"arenas", arenas, THREADS + 1},
 		{"rising", rising, 1}, {"rising_thread", rising_thread, 2},
 	};

@@ -49,7 +49,8 @@ static void kept_by_many_arenas(void **state)
 
 static void kept_at_the_end(void **state)
 {
-	struct rss rss = {.parts = {[RSS_LIVE] = MIB, [RSS_TOP] = 9 * MIB}, .arenas = 1};
+	struct rss rss = {
+		.parts = {[RSS_LIVE] = MIB, [RSS_TOP] = 9 * MIB}, .main_top = 9 * MIB, .arenas = 1};
 
 	(void)state;
 	expect(&rss, NULL,
@@ -59,7 +60,15 @@ static void kept_at_the_end(void **state)
 	       "malloc_trim(0) returns "
 	       "most "
 	       "of it\n");
+	rss.arenas = 2;
+	rss.main_top = 5 * MIB;
+	expect(&rss, NULL,
+	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB kept by glibc (9.0 MiB at "
+	       "the ends of heaps; 2 arenas)\n"
+	       "glibc keeps 9.0 MiB that the program has freed, which is not a leak; "
+	       "malloc_trim(0) returns most of it\n");
 	rss.arenas = 150;
+	rss.main_top = 4 * MIB;
 	expect(&rss, NULL,
 	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB kept by glibc (9.0 MiB at "
 	       "the ends of heaps; 150 arenas)\n"
@@ -89,7 +98,7 @@ static void kept_by_python(void **state)
 	       "memory\n"
 	       "python keeps 300 MiB that the program has freed, which is not a leak; python "
 	       "returns an arena of 1 MiB when all objects in it are freed\n");
-	rss.parts[RSS_TOP] = 310 * MIB;
+	rss.parts[RSS_TOP] = rss.main_top = 310 * MIB;
 	expect(&rss, NULL,
 	       "RSS 700 MiB = 40.0 MiB live in glibc's heap + 310 MiB kept by glibc (310 MiB at "
 	       "the "
@@ -97,7 +106,7 @@ static void kept_by_python(void **state)
 	       "memory\n"
 	       "glibc keeps 310 MiB and python keeps 300 MiB that the program has freed, which is "
 	       "not a leak; malloc_trim(0) returns most of it\n");
-	rss.parts[RSS_TOP] = 10 * MIB;
+	rss.parts[RSS_TOP] = rss.main_top = 10 * MIB;
 	rss.parts[RSS_MAPPED] = 280 * MIB;
 	expect(&rss, NULL,
 	       "RSS 630 MiB = 40.0 MiB live in glibc's heap + 10.0 MiB kept by glibc (10.0 MiB at "
