@@ -71,7 +71,8 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 	struct block kept = *block;
 
 	kept.age_ns = walk->t0_ns - birth_ns;
-	site_entry_add(entry, &kept, birth_ns, moments_before(&walk->walker->earlier, birth_ns),
+	site_table_add(&walk->walker->sites, entry, &kept, birth_ns,
+		       moments_before(&walk->walker->earlier, birth_ns),
 		       last_age_ns(walk, birth_ns));
 	if (walk->walker->blocks_have_pids)
 		majority_add(&entry->owners, (uint32_t)block->tid);
@@ -185,27 +186,23 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 	};
 }
 
+/* Fills in all fields of a site but `ages` and `kept`. */
 static void fill_site(const struct block_walk *walk, struct site_entry *entry, struct site *ret)
 {
 	const struct block_walker *walker = walk->walker;
 	struct block_owner owner = {0};
 
 	walker->owner(walker->arg, entry->image, &owner);
-	*ret = (struct site){
-		.id = entry->id,
-		.space = walker->space,
-		.kind = kind_from(entry->kind),
-		.process = owner.process,
-		.oldest_ns = AGE_UNKNOWN,
-		.newest_ns = AGE_UNKNOWN,
-		.frames = entry->frames,
-		.frame_cnt = entry->frame_cnt,
-		.end = stack_end_from(entry->end),
-		.largest = entry->largest,
-		.ages = entry->ages,
-		.births = entry->births,
-	};
-	memcpy(ret->kept, entry->kept, sizeof(ret->kept));
+	ret->id = entry->id;
+	ret->space = walker->space;
+	ret->kind = kind_from(entry->kind);
+	ret->process = owner.process;
+	ret->oldest_ns = ret->newest_ns = AGE_UNKNOWN;
+	ret->births = entry->births;
+	ret->frames = entry->frames;
+	ret->frame_cnt = entry->frame_cnt;
+	ret->end = stack_end_from(entry->end);
+	ret->largest = entry->largest;
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	site_set_inherited(ret, &walk->sampling, &entry->inherited);
 	if (walker->space == SPACE_KERNEL)
@@ -218,20 +215,26 @@ static void fill_site(const struct block_walk *walk, struct site_entry *entry, s
 
 int block_walk_fill(struct block_walk *walk, struct snapshot *snap)
 {
-	const struct site_table *table = &walk->walker->sites;
-	const struct hash_map_slot *slot = NULL;
+	struct site_table *table = &walk->walker->sites;
+	size_t cnt = 0;
 
-	snap->sites = calloc(table->entries.cnt + 1, sizeof(*snap->sites));
-	if (!snap->sites)
+	/* A snapshot has an array even without sites. */
+	if (array_reserve(&table->sites, &table->site_cap, 1))
 		return -ENOMEM;
-	while ((slot = hash_map_next(&table->entries, slot))) {
-		struct site_entry *entry = slot->value;
+	for (size_t i = 0; i < table->site_cnt; i++) {
+		struct site_entry *entry = table->walked[i];
 
-		if (entry->walk != table->walk || !entry->count || entry->joined)
+		if (!entry->count || entry->joined)
 			continue;
-		entry->index = snap->site_cnt;
-		fill_site(walk, entry, &snap->sites[snap->site_cnt++]);
+		entry->index = cnt;
+		if (cnt != i)
+			table->sites[cnt] = table->sites[i];
+		fill_site(walk, entry, &table->sites[cnt++]);
 	}
+	snap->sites = table->sites;
+	snap->site_cnt = cnt;
+	table->sites = NULL;
+	table->site_cnt = table->site_cap = 0;
 	return 0;
 }
 

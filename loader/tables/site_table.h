@@ -53,16 +53,14 @@ struct site_entry {
 	uint64_t oldest_birth_ns;
 	uint64_t newest_birth_ns;
 	struct block largest;
-	struct ages ages;
 	/*
 	 * Numbers of blocks by the number of snapshots made before their allocation; NULL if not
 	 * counted.
 	 */
 	struct ages *births;
-	uint32_t kept[AGE_CLASS_CNT];
 	/* used to find the pid that allocated more than half of a kernel site's blocks */
 	struct majority owners;
-	size_t index;    /* index in the snapshot being made */
+	size_t index;    /* index in site_table.sites, then in the snapshot */
 	uint32_t number; /* number in the walk's heap_list, if the list has this site */
 };
 
@@ -70,6 +68,15 @@ struct site_table {
 	struct hash_map entries; /* values are struct site_entry */
 	uint64_t walk;
 	bool has_births; /* true if entries have `births` */
+	/*
+	 * The sites of the walk, which become those of the snapshot. Until block_walk_fill(), all
+	 * fields but `ages` and `kept` are 0.
+	 */
+	struct site *sites;
+	size_t site_cnt;
+	size_t site_cap;
+	struct site_entry **walked; /* the entry of each of the sites */
+	size_t walked_cap;
 };
 
 void site_table_deinit(struct site_table *table);
@@ -88,11 +95,12 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id);
  * before birth_ns. last_age_ns: age of the block in the previous snapshot; AGE_UNKNOWN if it was
  * not in that snapshot.
  */
-void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
-		    size_t moment, uint64_t last_age_ns);
+void site_table_add(struct site_table *table, struct site_entry *entry, const struct block *block,
+		    uint64_t birth_ns, size_t moment, uint64_t last_age_ns);
 
 /* Adds the sums of the site `part` to the sums of `entry`, except left_out. */
-void site_entry_join(struct site_entry *entry, const struct site_entry *part);
+void site_table_join(struct site_table *table, struct site_entry *entry,
+		     const struct site_entry *part);
 
 /* Drops the sites of ended images. */
 void site_table_drop_images(struct site_table *table, const struct image_set *images);

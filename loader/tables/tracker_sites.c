@@ -265,7 +265,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)
-		site_entry_join(entry->joined, entry);
+		site_table_join(&tracker->walker.sites, entry->joined, entry);
 	return err;
 }
 

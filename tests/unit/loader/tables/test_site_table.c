@@ -45,14 +45,14 @@ static void test_sums_are_of_one_walk(void **state)
 	struct site_table table = {.has_births = true};
 
 	site_table_begin(&table);
-	site_entry_add(get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
-	site_entry_add(get(&table, 1), &block, 20, 3, AGE_UNKNOWN);
+	site_table_add(&table, get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
+	site_table_add(&table, get(&table, 1), &block, 20, 3, AGE_UNKNOWN);
 	assert_int_equal(get(&table, 1)->births->bytes[0], 100);
 	assert_int_equal(get(&table, 1)->births->count[3], 1);
 	assert_int_equal(get(&table, 1)->bytes, 200);
 	assert_int_equal(get(&table, 1)->oldest_birth_ns, 10);
 	assert_int_equal(get(&table, 1)->newest_birth_ns, 20);
-	site_entry_join(get(&table, 2), get(&table, 1));
+	site_table_join(&table, get(&table, 2), get(&table, 1));
 	assert_int_equal(get(&table, 2)->births->count[3], 1);
 	site_table_begin(&table);
 	assert_int_equal(get(&table, 1)->count, 0);
@@ -68,8 +68,8 @@ static void test_births_on_request(void **state)
 	struct site_table table = {0};
 
 	site_table_begin(&table);
-	site_entry_add(get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
-	site_entry_join(get(&table, 2), get(&table, 1));
+	site_table_add(&table, get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
+	site_table_join(&table, get(&table, 2), get(&table, 1));
 	assert_null(get(&table, 1)->births);
 	assert_null(get(&table, 2)->births);
 	assert_int_equal(get(&table, 2)->bytes, 100);
