@@ -173,6 +173,10 @@ enum unwind_end {
  * unreadable, such as pages that no function has touched yet.
  */
 #define UNWIND_COPY_PIECE 256
+/*
+ * Maximum stack memory in a copy. Proofs copy as much; the BPF programs copy at most DEFERRED_LONG
+ * bytes, because the ring for their copies is small.
+ */
 #define UNWIND_COPY_BYTES 65536
 #define UNWIND_COPY_PIECES (UNWIND_COPY_BYTES / UNWIND_COPY_PIECE)
 #define UNWIND_COPY_REGISTERS 32
