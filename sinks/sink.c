@@ -31,8 +31,7 @@ const struct sink *sink_for(enum output_format format)
 
 const struct lost_text lost_texts[LOSS_CNT] = {
 	[LOSS_ALLOCS_FULL] = {"allocs_full", "allocation", "allocations",
-			      "not tracked: the block table was full", RAISE_ALLOCS,
-			      RAISE_ALLOCS OR_SAMPLE},
+			      "not tracked: the block table was full", RAISE_ALLOCS},
 	[LOSS_STACKS_FULL] =
 		{"stacks_full", "stack", "stacks",
 		 "not stored, as the stack table was full: some blocks are shown without a stack",
@@ -53,23 +52,22 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			     "not tracked: the table of sites was full",
 			     "raise --max-memory or --stack-storage-size"},
 	[LOSS_THREADS_FULL] = {"threads_full", "call", "calls",
-			       "not seen: there was no memory for the state of the thread", NULL,
-			       "sample with -s"},
+			       "not seen: there was no memory for the state of the thread", NULL},
 	[LOSS_NO_MEMORY] = {"no_memory", "allocation", "allocations",
-			    "not tracked: the kernel had no memory for a table entry", LOWER_ALLOCS,
-			    LOWER_ALLOCS OR_SAMPLE},
+			    "not tracked: the kernel had no memory for a table entry",
+			    LOWER_ALLOCS},
 	[LOSS_MAPPINGS] = {"mappings", "call of mmap, munmap or mremap",
 			   "calls of mmap, munmap or mremap",
 			   "not followed: events came too fast, or there are too many mappings",
 			   NULL},
 	[LOSS_EVENTS] = {"events", "line of -t", "lines of -t",
 			 "not printed: events came faster than they were read",
-			 "filter with -z or -Z", "filter with -z, -Z or -s"},
+			 "filter with -z or -Z"},
 	[LOSS_EXEC] = {"exec", "program", "programs",
 		       "executed by a traced process: the first allocations were not seen", NULL},
 	[LOSS_QUOTA_FULL] = {"share_full", "allocation", "allocations",
 			     "not tracked: the process had used up its share of the block table",
-			     RAISE_ALLOCS, RAISE_ALLOCS OR_SAMPLE},
+			     RAISE_ALLOCS},
 	[LOSS_PROCESSES] = {"processes", "process", "processes",
 			    "not traced, or not from the first call: too many at once, too "
 			    "short-lived, or with unreadable or slow files",
@@ -88,11 +86,16 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			 "request a report with SIGUSR1 before the end"},
 };
 
+/* Remedies for runs that may sample, if they differ from the others */
+static const char *const sampling_remedies[LOSS_CNT] = {
+	[LOSS_ALLOCS_FULL] = RAISE_ALLOCS OR_SAMPLE, [LOSS_THREADS_FULL] = "sample with -s",
+	[LOSS_NO_MEMORY] = LOWER_ALLOCS OR_SAMPLE,   [LOSS_EVENTS] = "filter with -z, -Z or -s",
+	[LOSS_QUOTA_FULL] = RAISE_ALLOCS OR_SAMPLE,
+};
+
 const char *lost_remedy(enum loss lost, bool can_sample)
 {
-	const struct lost_text *text = &lost_texts[lost];
-
-	return can_sample && text->sampling_remedy ? text->sampling_remedy : text->remedy;
+	return (can_sample ? sampling_remedies[lost] : NULL) ?: lost_texts[lost].remedy;
 }
 
 char *lost_describe(enum loss lost, uint64_t cnt)

@@ -49,9 +49,8 @@ struct lost_text {
 	const char *many;
 	/* text after `one` or `many`, such as "not tracked: the block table was full" */
 	const char *how;
-	const char *remedy; /* what the user can do against the loss; NULL if nothing helps */
-	/* the same if sampling also helps; NULL if it does not */
-	const char *sampling_remedy;
+	/* what the user can do without sampling; NULL if nothing helps (see lost_remedy()) */
+	const char *remedy;
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
 

@@ -916,10 +916,19 @@ static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
 static const struct ended_processes compilers = {
-	.named = {{500, (char *)"python3", 3 << 20, 2, SIGKILL, true},
-		  {501, (char *)"cc1plus", 193 << 20, 100110},
-		  {502, (char *)"x\x1b[2J", 30 << 20, 1, SIGSEGV},
-		  {503, NULL, 2 << 20, 7, 64}},
+	.named = {{.pid = 500,
+		   .comm = (char *)"python3",
+		   .bytes = 3 << 20,
+		   .count = 2,
+		   .killed_by = SIGKILL,
+		   .out_of_memory = true},
+		  {.pid = 501, .comm = (char *)"cc1plus", .bytes = 193 << 20, .count = 100110},
+		  {.pid = 502,
+		   .comm = (char *)"x\x1b[2J",
+		   .bytes = 30 << 20,
+		   .count = 1,
+		   .killed_by = SIGSEGV},
+		  {.pid = 503, .bytes = 2 << 20, .count = 7, .killed_by = 64}},
 	.named_cnt = 4,
 	.total = 10,
 	.bytes = 231 << 20,

@@ -82,7 +82,7 @@ static struct untraced_growths after(const struct story *story)
 		tally.footprint.virtual_max = story->each.virtual_max;
 		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
 			tally.footprint.parts[i] = 10 * MIB + grown_s * story->each.parts[i];
-		if (story->copies >> second & 1)
+		if (second < 64 && story->copies >> second & 1)
 			site.bytes += tally.footprint.parts[FOOTPRINT_TOO_YOUNG];
 		if (story->alternates && second % 4 < 2) {
 			tally.footprint.parts[FOOTPRINT_TOO_YOUNG] += site.bytes;
