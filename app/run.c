@@ -274,10 +274,8 @@ static int show_report(void *arg)
 		log_note("the last report stops waiting for names: unnamed frames are shown as "
 			 "file+offset");
 	run->result->verdict = run->reporter.quiet ? VERDICT_CLEAN : run->reporter.verdict;
-	if (!err && run->final)
+	if (!err && (run->final || run->threshold.is_out))
 		threshold_end(&run->threshold);
-	else if (!err && run->threshold.waits && run->threshold.is_out)
-		threshold_open(&run->threshold);
 	if (!err && !is_to_repeat(run))
 		err = record_report(run);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
@@ -593,12 +591,13 @@ static int begin_reports(struct run *run)
 
 static int handle_interval(struct run *run)
 {
-	bool last = is_last(run);
+	bool last;
 	int err;
 
 	run->due = run->thread->busy;
 	if (run->due)
 		return 0;
+	last = is_last(run);
 	run->reports += !run->threshold.waits;
 	err = make_report(run, last, false);
 	run->of_interval = run->thread->busy;

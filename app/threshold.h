@@ -43,7 +43,10 @@ void threshold_add(struct threshold *threshold, uint64_t bytes, uint64_t at_ns);
 /* Lets the reports begin, and logs why. */
 void threshold_open(struct threshold *threshold);
 
-/* Must be called after the final report. If the threshold waits, logs whether it was reached. */
+/*
+ * Must be called after the final report, and after one that tells that memory has run out. If the
+ * threshold waits, ends that, and logs why, or that no amount was reached.
+ */
 void threshold_end(struct threshold *threshold);
 
 #endif

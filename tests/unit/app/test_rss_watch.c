@@ -240,7 +240,7 @@ static void expect_several(uint64_t a, uint64_t b, uint64_t c)
 
 /*
  * All processes are read one after the other. The next report is made before the next readings are
- * due, so it has no results.
+ * due, so it has no results. Another one follows the end of the pause.
  */
 static void several_processes(void **state)
 {
@@ -254,6 +254,13 @@ static void several_processes(void **state)
 	report_several(watch, SEVERAL, false);
 	expect_several(0, 0, 0);
 	assert_int_equal(reader.begun, SEVERAL);
+	rss_watch_hurry(watch);
+	report_several(watch, SEVERAL, false);
+	expect_several(1, 2, 3);
+	assert_int_equal(reader.begun, 2 * SEVERAL);
+	watch->next_ns = UINT64_MAX;
+	rss_watch_hurry(watch);
+	assert_false(rss_watch_is_due(watch, false));
 }
 
 /*
