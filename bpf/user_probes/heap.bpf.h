@@ -305,16 +305,20 @@ static __always_inline void count_failure(const struct thread_state *thread)
  * Returns the birth time for a new block. A reallocated block that stays at its site keeps its
  * birth time, so that it can become old. A block that moves to another site while the loader reads
  * the blocks gets the exact time: the approximate clock lags, so the block could seem older than
- * the reading. If children inherit blocks, all birth times are exact, since they tell which child
- * has a copy of which block.
+ * the reading. The loader then counts the old block instead. If children inherit blocks, all birth
+ * times are exact, since they tell which child has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {
 	if (thread->operation == OP_REALLOC && thread->has_old && !children_inherit()) {
+		__u32 number = reading.number;
+
 		if (thread->old.site == thread->site)
 			return thread->old.birth_ns;
-		if (reading.number)
+		if (number) {
+			reading__replace(thread, number);
 			return bpf_ktime_get_ns();
+		}
 	}
 	return children_inherit() ? bpf_ktime_get_ns() : about_now();
 }

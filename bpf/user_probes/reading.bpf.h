@@ -10,6 +10,9 @@
  * reading, which the loader skips, and is handed to the loader. For this, the loader must know the
  * old address of the block unless it is unread: it takes the block if it has not read this address.
  *
+ * A block that moves to another site gets a new birth time, so the report leaves out the new block.
+ * Then the old block is handed over instead, as it was before it moved.
+ *
  * A proof (--prove) uses a picture of the process's memory, taken before the blocks are read. A
  * block that has moved since then is not at its new address in the picture, so it gets the
  * picture's number.
@@ -84,6 +87,20 @@ static __always_inline void reading__move(const struct thread_state *thread,
 	block__set_reading(block, number);
 	if (block__reading(&thread->old) != number)
 		reading__hand(key, block, may_be_read ? thread->addr : 0, number);
+}
+
+/*
+ * Called during a reading when the old block of a realloc is replaced by a block with a new birth
+ * time, which the reading does not report. Hands the old block to the loader, unless this was done
+ * before: otherwise, a block that the loader has not read yet would be missing from the report.
+ */
+static __always_inline void reading__replace(const struct thread_state *thread, __u32 number)
+{
+	const struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
+
+	if (thread->old.birth_ns > reading.until_ns || block__reading(&thread->old) == number)
+		return;
+	reading__hand(&key, &thread->old, thread->read_by == number ? thread->addr : 0, number);
 }
 
 #endif

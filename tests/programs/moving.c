@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * moving SECONDS: reallocates 64 blocks again and again to random sizes, so that they move. Between
- * these calls, allocates another block at the same site, reallocates it, and frees it. At the same
- * time, another thread allocates and frees many blocks. So memleak must move records in its table
- * of blocks all the time.
+ * moving SECONDS [both]: allocates 64 blocks. In the next phase, reallocates them again and again to
+ * random sizes, so that they move. Between these calls, allocates another block at the same site,
+ * reallocates it, and frees it. At the same time, another thread allocates and frees many blocks.
+ * So memleak must move records in its table of blocks all the time. both: all blocks also move
+ * between two sites.
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "truth.h"
@@ -18,12 +20,14 @@
 static void *moved[MOVED + 1], *others[OTHERS];
 static _Atomic int over;
 
-/* Two of three calls are for the other block, moved[MOVED]. */
-OWN_FRAME static void move(size_t i, size_t size)
+OWN_FRAME static void move(void **block, size_t size)
 {
-	size_t at = i % 3 ? MOVED : i / 3;
+	*block = keep(realloc(*block, size));
+}
 
-	moved[at] = keep(realloc(moved[at], size));
+OWN_FRAME static void move_elsewhere(void **block, size_t size)
+{
+	*block = keep(realloc(*block, size));
 }
 
 static void *come_and_go(void *arg)
@@ -37,23 +41,32 @@ static void *come_and_go(void *arg)
 
 int main(int argc, char **argv)
 {
+	bool both = argc == 3 && !strcmp(argv[2], "both");
+	void (*mover)(void **block, size_t size) = move;
 	pthread_t thread;
 	unsigned dice = 1;
 	time_t end;
 
-	must(argc == 2, "moving SECONDS");
+	must(argc == 2 + both, "moving SECONDS [both]");
+	ready();
+	for (size_t i = 0; i < MOVED; i++)
+		move(&moved[i], 1);
 	ready();
 	end = time(NULL) + atoi(argv[1]);
 	must(!pthread_create(&thread, NULL, come_and_go, NULL), "pthread_create");
-	while (time(NULL) < end)
+	while (time(NULL) < end) {
+		/* Two of three calls are for the other block, moved[MOVED]. */
 		for (size_t i = 0; i < 3 * MOVED; i++) {
 			dice = dice * 1103515245 + 12345;
-			move(i, 1 + (dice >> 16) % MOST);
+			mover(&moved[i % 3 ? MOVED : i / 3], 1 + (dice >> 16) % MOST);
 			if (i % 3 == 2) {
 				free(moved[MOVED]);
 				moved[MOVED] = NULL;
 			}
 		}
+		if (both)
+			mover = mover == move ? move_elsewhere : move;
+	}
 	over = 1;
 	pthread_join(thread, NULL);
 	ready();
