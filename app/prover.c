@@ -83,13 +83,13 @@ int prover_end_fd(const struct prover *prover)
 	return prover->watched ? proof__end_fd(prover->proof) : -1;
 }
 
-void prover_at_end(struct prover *prover, struct source *source)
+bool prover_note_end(struct prover *prover, struct source *source)
 {
-	uint64_t cnt;
-
+	if (!prover->watched || !proof__note_end(prover->proof))
+		return false;
 	prover->at_end = true;
-	if (read(proof__end_fd(prover->proof), &cnt, sizeof(cnt)) == sizeof(cnt))
-		source->ops->at_end(source, prover->watched);
+	source->ops->at_end(source, prover->watched);
+	return true;
 }
 
 static const char *obstacle(const struct options *opts)

@@ -51,10 +51,10 @@ int prover_watch(struct prover *prover, struct child *child);
  */
 int prover_end_fd(const struct prover *prover);
 /*
- * Tells the source that the command is paused at its end. The next report gets a proof. Must be
- * called when the descriptor of prover_end_fd() is readable.
+ * Returns true once, after the command was paused at its end. The next report gets a proof, after
+ * which the command exits. Tells the source.
  */
-void prover_at_end(struct prover *prover, struct source *source);
+bool prover_note_end(struct prover *prover, struct source *source);
 
 /*
  * Requests a proof for each of the next two reports, whatever --prove and --prove-every say. Two

@@ -392,14 +392,28 @@ static int end_report(struct run *run, int err)
 	return err;
 }
 
+/* Sets *ret to true if no process but the command is traced. */
+static int is_command_alone(struct run *run, bool *ret)
+{
+	cleanup_free struct traced_process *processes = NULL;
+	size_t cnt;
+	int err = run->source->ops->processes(run->source, &processes, &cnt);
+
+	*ret = !err && cnt < 2;
+	return err;
+}
+
 /*
  * Makes a report, or starts the report thread to make it. If a report is in progress, finishes that
- * one first.
+ * one first. If the command is paused at its end, the report gets a proof of that moment; it is the
+ * last one if no other process is traced.
  */
 static int make_report(struct run *run, bool final, bool asked)
 {
 	int err = run->thread->busy ? end_report(run, report_thread_finish_now(run->thread)) : 0;
 
+	if (!err && prover_note_end(run->prover, run->source) && !final)
+		err = is_command_alone(run, &final);
 	if (!err)
 		err = take_snapshot(run, final, asked);
 	if (err)
@@ -706,22 +720,6 @@ static int handle_point(struct run *run)
 	return err;
 }
 
-/*
- * Makes a report with a proof when the command is paused at its end, and lets the command exit. The
- * report is the last one if no other process is traced.
- */
-static int handle_command_end(struct run *run)
-{
-	cleanup_free struct traced_process *processes = NULL;
-	size_t cnt;
-	int err = run->source->ops->processes(run->source, &processes, &cnt);
-
-	if (err)
-		return err;
-	prover_at_end(run->prover, run->source);
-	return make_report(run, cnt < 2, false);
-}
-
 static int handle(struct run *run, int fd)
 {
 	uint64_t expirations;
@@ -741,7 +739,7 @@ static int handle(struct run *run, int fd)
 	if (fd == run->thread->done_fd)
 		return handle_report(run);
 	if (fd == prover_end_fd(run->prover))
-		return handle_command_end(run);
+		return make_report(run, false, false);
 	if (run->screen && fd == screen__poll_fd(run->screen))
 		return handle_screen(run);
 	if (run->server && fd == server__poll_fd(run->server)) {

@@ -26,7 +26,8 @@ struct picture_taker {
 	 * watched
 	 */
 	int end_fd;
-	pid_t watched; /* pid of the process whose end is watched, 0 if there is none */
+	pid_t watched;  /* pid of the process whose end is watched, 0 if there is none */
+	bool is_at_end; /* true once picture_taker__note_end() has returned true */
 	/*
 	 * records the threads of the watched process as they end; NULL after that, or if the
 	 * kernel rejects the BPF program
@@ -181,6 +182,7 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
 		.pid = pid,
 		.waits_for_runner = waits_for_runner,
 		.may_copy = copy_has_room(pid),
+		.may_end = taker->is_at_end,
 		.deadline_ns = deadline_ns,
 	};
 	struct tracer_answer answer = {0};
@@ -252,4 +254,14 @@ int picture_taker__watch_end(struct picture_taker *taker, pid_t pid)
 int picture_taker__end_fd(const struct picture_taker *taker)
 {
 	return taker->end_fd;
+}
+
+bool picture_taker__note_end(struct picture_taker *taker)
+{
+	uint64_t cnt;
+
+	if (read(taker->end_fd, &cnt, sizeof(cnt)) != sizeof(cnt))
+		return false;
+	taker->is_at_end = true;
+	return true;
 }

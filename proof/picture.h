@@ -91,5 +91,10 @@ int picture_taker__watch_end(struct picture_taker *taker, pid_t pid);
  * process is watched.
  */
 int picture_taker__end_fd(const struct picture_taker *taker);
+/*
+ * Returns true once, after the watched process has stopped at its exit. Before that, no picture of
+ * this exit is taken.
+ */
+bool picture_taker__note_end(struct picture_taker *taker);
 
 #endif

@@ -137,6 +137,11 @@ int proof__end_fd(const struct proof *proof)
 	return picture_taker__end_fd(proof->takers[0]);
 }
 
+bool proof__note_end(struct proof *proof)
+{
+	return picture_taker__note_end(proof->takers[0]);
+}
+
 void proof__cancel(struct proof *proof)
 {
 	for (size_t i = 0; i < proof->picture_cnt; i++)

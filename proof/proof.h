@@ -37,6 +37,11 @@ int proof__watch_end(struct proof *proof, pid_t pid);
  * process is watched.
  */
 int proof__end_fd(const struct proof *proof);
+/*
+ * Returns true once, after the watched process has stopped at its exit. The next picture of it is
+ * taken there, and then it ends.
+ */
+bool proof__note_end(struct proof *proof);
 
 /*
  * Takes a picture of each process. A process whose picture fails gets no proof. The reason for this

@@ -183,6 +183,7 @@ static int take(struct tracer *tracer, const struct tracer_order *order, struct 
 	message_put_u32(&request, (uint32_t)order->pid);
 	message_put_u32(&request, order->waits_for_runner);
 	message_put_u32(&request, order->may_copy);
+	message_put_u32(&request, order->may_end);
 	message_put_u64(&request, order->call_at);
 	message_put_u64(&request, order->deadline_ns);
 	err = ask(tracer, &request, order->deadline_ns + GRACE_NS, &reply);

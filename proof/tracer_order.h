@@ -23,6 +23,7 @@ struct tracer_order {
 	pid_t pid;
 	bool waits_for_runner; /* true to wait a while for a thread to run if no thread runs */
 	bool may_copy;
+	bool may_end;     /* false to get -EAGAIN, not a picture, if the process is at its exit */
 	uint64_t call_at; /* address of a system call instruction in the process, 0 if unknown */
 	/* CLOCK_MONOTONIC time at which threads are resumed and the copy is killed */
 	uint64_t deadline_ns;

@@ -205,7 +205,7 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	tracing->stopped_ns = 0;
 	tracing->deadline_ns = order->deadline_ns;
 	if (end_watch_at_end(order->pid))
-		return take_at_end(tracing, order, ret);
+		return order->may_end ? take_at_end(tracing, order, ret) : -EAGAIN;
 	ret->taken_ns = clock_ns(CLOCK_MONOTONIC);
 	err = stop_begin(tracing->watch, order->pid, order->waits_for_runner, order->deadline_ns,
 			 &tracing->stop);
@@ -246,6 +246,7 @@ static void answer_take(struct tracing *tracing, struct message_cursor *request,
 		.pid = (pid_t)message_get_u32(request),
 		.waits_for_runner = message_get_u32(request),
 		.may_copy = message_get_u32(request),
+		.may_end = message_get_u32(request),
 		.call_at = message_get_u64(request),
 		.deadline_ns = message_get_u64(request),
 	};
