@@ -36,6 +36,7 @@ struct symbol_search {
 	size_t found_cap;
 	size_t before_cap;
 	uint64_t surplus_cnt;
+	bool is_static_pie;
 	uint32_t indirect; /* value for elf_functions.indirect */
 	size_t *by_offset; /* indexes into `found`, sorted by file offset */
 	const char *name;  /* for elf_symbol_find(): name of the symbol to find */
@@ -148,13 +149,15 @@ static bool find_name(const struct symbol_search *search, const char *name, size
 
 /*
  * True if a function is in the scope of the search. Exported functions, and functions whose wanted
- * name has `everywhere` set, always are.
+ * name has `everywhere` set, always are. In a static PIE, local functions are: the linker makes
+ * hidden functions local there, such as malloc() of glibc 2.36.
  */
 static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {
 	return function->exported || search->wanted->items[function->name].everywhere ||
 	       search->wanted->scope == SCOPE_ALL ||
-	       (search->wanted->scope == SCOPE_GLOBAL && !function->local);
+	       (search->wanted->scope == SCOPE_GLOBAL &&
+		(!function->local || search->is_static_pie));
 }
 
 static int match_symbol(struct symbol_search *search, const char *name, const GElf_Sym *sym,
@@ -267,6 +270,20 @@ static int search_tables(struct symbol_search *search, uint32_t type, symbol_vis
 	return 0;
 }
 
+/* True if the file has a table of dynamic symbols that is empty but for the null symbol. */
+static bool is_static_pie(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr shdr;
+
+		if (gelf_getshdr(section, &shdr) && shdr.sh_type == SHT_DYNSYM)
+			return shdr.sh_size <= shdr.sh_entsize;
+	}
+	return false;
+}
+
 static bool needs_all(const struct wanted_functions *wanted)
 {
 	bool all = wanted->scope != SCOPE_EXPORTED;
@@ -324,6 +341,7 @@ static int search_file(struct symbol_search *search, int fd, uint16_t machine)
 	if (elf_kind(search->elf) == ELF_K_ELF && gelf_getehdr(search->elf, &ehdr) &&
 	    gelf_getclass(search->elf) == ELFCLASS64 && ehdr.e_machine == machine) {
 		read_segments(search);
+		search->is_static_pie = is_static_pie(search->elf);
 		err = search_tables(search, SHT_DYNSYM, match_name);
 	}
 	if (!err && all)

@@ -306,7 +306,7 @@ def test_sanitizer_cxx(t, what):
     run(t, "cxx_" + name, thing, env=QUIET)
 
 
-@each("leak_static", "leak_nopie")
+@each("leak_static", "leak_static_pie", "leak_nopie")
 def test_built_otherwise(t, name):
     run(t, name)
 

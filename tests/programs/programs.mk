@@ -15,7 +15,7 @@ PLAIN := leak births functions chase edges handover mappings threads pending chu
 	allocator_api family hog prefork untraced inherited growing spread arrays moving strings odd_strings runtime_init after_free \
 	two_allocators copies moved_text leaderless workers named linked mapped mapper reload forged_hook census resident keeps pins held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads
 # Sources built in other ways, and programs with several files.
-VARIANTS := unreported unreported_bare dlopen_static_pie leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
+VARIANTS := unreported unreported_bare dlopen_static_pie leak_nopie leak_nodebug leak_go leak_static leak_static_pie leak_stripped_static family_static moved_text_static \
 	after_free_static runtime_init_static resident_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
@@ -117,6 +117,9 @@ $(P)/leak_go: $(P)/leak $(PROGRAM_DEPS)
 
 $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
+
+$(P)/leak_static_pie: tests/programs/leak.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fpie -static-pie $<
 
 $(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static -s $<
