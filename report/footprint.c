@@ -49,11 +49,19 @@
 #define LONGEST_QUIET_NS UINT64_C(60000000000)
 
 /*
+ * Size of a chunk of glibc's heap: the requested size and a header of CHUNK_HEADER bytes, rounded
+ * up to a multiple of CHUNK_STEP, and at least LEAST_CHUNK_BYTES. Other allocators round similarly.
+ */
+#define CHUNK_HEADER 8
+#define CHUNK_STEP 16
+#define LEAST_CHUNK_BYTES 32
+
+/*
  * Indices of a process's series. The lower indices, below TRACED, are the parts of the footprint;
  * the others are series of traced blocks; MAPPING_CNT is their number. WITH_TOO_YOUNG is the sum of
- * TRACED and FOOTPRINT_TOO_YOUNG.
+ * TRACED and FOOTPRINT_TOO_YOUNG. OVERHEAD is what the heap's chunks have above the requested size.
  */
-enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, MAPPING_CNT, WITH_TOO_YOUNG, SERIES_CNT };
+enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, MAPPING_CNT, WITH_TOO_YOUNG, OVERHEAD, SERIES_CNT };
 
 static const char *const part_names[] = {
 	[FOOTPRINT_ANONYMOUS] = "anonymous",
@@ -120,6 +128,15 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 			    (void *)(uintptr_t)list->process_cnt);
 }
 
+/* Returns by how many bytes the chunks of a heap site exceed the requested size. */
+static uint64_t overhead_of(const struct site *site)
+{
+	uint64_t each = site->count ? site->bytes / site->count : 0;
+	uint64_t chunk = (each + CHUNK_HEADER + CHUNK_STEP - 1) / CHUNK_STEP * CHUNK_STEP;
+
+	return site->count * ((chunk > LEAST_CHUNK_BYTES ? chunk : LEAST_CHUNK_BYTES) - each);
+}
+
 /*
  * Adds a site to the series of traced blocks. Skips kernel blocks and reserved address space, which
  * no part of the footprint contains.
@@ -136,8 +153,10 @@ static void add_traced(struct series_list *list, const struct site *site)
 	sites = &list->sites[(at - 1) * SERIES_CNT];
 	sites[TRACED].bytes += site->bytes;
 	sites[WITH_TOO_YOUNG].bytes += site->bytes;
-	if (site->kind == KIND_HEAP)
+	if (site->kind == KIND_HEAP) {
+		sites[OVERHEAD].bytes += overhead_of(site);
 		return;
+	}
 	sites[TRACED_MAPPINGS].bytes += site->bytes;
 	sites[MAPPING_CNT].bytes += site->count;
 }
@@ -240,12 +259,13 @@ static double traced_gain(const struct growth *series, uint64_t since_ns)
 }
 
 /*
- * Like traced_gain(), but counts the growth of the block that is too young twice: while a program
- * copies the block, both copies are resident.
+ * Like traced_gain(), but counts the overhead of chunks, and the growth of the block that is too
+ * young twice: while a program copies the block, both copies are resident.
  */
 static double resident_gain(const struct growth *series, uint64_t since_ns)
 {
-	return 2 * traced_gain(series, since_ns) - gained_since(series[TRACED].history, since_ns);
+	return 2 * traced_gain(series, since_ns) - gained_since(series[TRACED].history, since_ns) +
+	       gained_since(series[OVERHEAD].history, since_ns);
 }
 
 /* Returns by how many bytes resident shared memory has grown, including huge pages. */

@@ -182,6 +182,21 @@ static void explained(void **state)
 	untraced_growths_deinit(&growths);
 }
 
+/* A block of 5 bytes takes 32 bytes of glibc's heap. */
+static void small_blocks(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB,
+			      .traced_each = 5 * (MIB / 32),
+			      .traced_cnt_each = MIB / 32};
+
+	assert_nothing(&story);
+	story.traced_cnt_each = MIB / 32 / 8;
+	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
+	story.traced_cnt_each = MIB / 32;
+	story.kind = KIND_MMAP;
+	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
+}
+
 /*
  * Growth of shared memory and files counts only if address space grows as well. Otherwise it may be
  * the first use of memory that was already mapped. Traced blocks do not explain such growth.
@@ -600,6 +615,7 @@ int main(void)
 		cmocka_unit_test(too_young_without_growth),
 		cmocka_unit_test(anonymous_memory),
 		cmocka_unit_test(explained),
+		cmocka_unit_test(small_blocks),
 		cmocka_unit_test(shared_memory),
 		cmocka_unit_test(huge_pages),
 		cmocka_unit_test(pieces),
