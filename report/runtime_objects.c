@@ -69,6 +69,7 @@ static const struct runtime_objects known[] = {
 	{.runtime = "php-fpm", .words = "php objects", .has_blocks = true},
 	{.runtime = "php-cgi", .words = "php objects", .has_blocks = true},
 	{.runtime = "gc", .words = "objects on libgc's heap", .is_library = true},
+	{.runtime = "apr", .words = "memory pools of libapr", .is_library = true},
 };
 
 /*

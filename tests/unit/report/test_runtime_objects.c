@@ -51,6 +51,8 @@ static void others(void **state)
 	assert_string_equal(runtime_objects_of("/usr/bin/tclsh8.6")->words, "tcl objects");
 	assert_non_null(runtime_objects_of("/usr/lib/libgc.so.1.5.1"));
 	assert_null(runtime_objects_of("/usr/bin/gc"));
+	assert_non_null(runtime_objects_of("/usr/lib/libapr-1.so.0.7.2"));
+	assert_null(runtime_objects_of("/usr/lib/libaprutil-1.so.0.6.1"));
 	assert_null(runtime_objects_of("/usr/bin/pythonic"));
 	assert_null(runtime_objects_of("/usr/bin/libpython3.11"));
 	assert_null(runtime_objects_of(NULL));
