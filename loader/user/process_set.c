@@ -393,6 +393,14 @@ void process_set_add_sharer(struct process_set *set, struct user_process *proces
 	probe_sharer(set, process, sharer);
 }
 
+bool process_set_has_sharer(const struct process_set *set, pid_t pid)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.shares_memory;
+}
+
 /* The processes given by -p, in whose memory other processes may run. */
 struct memory_owners {
 	struct process_set *set;

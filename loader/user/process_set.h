@@ -104,6 +104,8 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
  * `sharer` has already made may have been missed.
  */
 void process_set_add_sharer(struct process_set *set, struct user_process *process, pid_t sharer);
+/* True if a process is traced because it runs in the memory of a traced process. */
+bool process_set_has_sharer(const struct process_set *set, pid_t pid);
 /* Removes a process that is no longer traced and whose memory is gone. */
 void process_set_remove(struct process_set *set, struct user_process *process);
 /* Handles a record of an exec. The image in the record is the image before the exec. */

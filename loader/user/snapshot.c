@@ -99,7 +99,8 @@ static bool is_counted(const void *arg, pid_t child)
 {
 	const struct process_set *set = arg;
 
-	return set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child);
+	return set->programs->ctx.opts->follow ||
+	       (!process_table_find_pid(&set->table, child) && !process_set_has_sharer(set, child));
 }
 
 static bool is_traced(const void *arg, pid_t pid)

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from lib import (AFTER_EXEC, ROOT, Failure, alone, culprit, each, expect, owner,
-                 pitfall, sample, slow)
+                 pitfall, sample, slow, timeout)
 from lib.context import FOREVER
 from lib.links import attach
 from lib.process import until
@@ -476,6 +476,18 @@ def test_workers_with(t, option):
     check_workers(memleak, program)
     if "running and not traced" in memleak.notes:
         raise Failure(f"workers are not called traced: {memleak.notes}")
+
+
+@slow
+@timeout(120)
+def test_worker_is_traced(t):
+    """An all-clear does not say that a worker is a child process that is not traced."""
+    program = start_workers(t, "before")
+    memleak = t.memleak("-p", str(program.pid), "2.5", "6").ready()
+    memleak.finish()
+    text = memleak.out.text
+    if "nothing seems to leak: nothing is outstanding" not in text or "child process" in text:
+        raise Failure(text)
 
 
 @each("-p", "-f", "--comm")
