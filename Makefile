@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Builds memleak: BPF objects by clang, their skeletons by bpftool, everything else by CC.
 #   make              build/memleak           make install    PREFIX, DESTDIR; STRIP=true: symbols
+#   make static       build/static/memleak: one file without shared libraries, with the agent in it
 #   make demo         see a leak found        make uninstall
 #   make deps         install missing packages, as root
 #   make bench        what tracing costs: tables of ratios, as root
@@ -47,7 +48,7 @@ PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-a
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
 	PROTOC_C='$(PROTOC_C)' \
-	scripts/missing-packages)
+	scripts/missing-packages $(if $(filter static,$(MAKECMDGOALS)),--static))
 ifneq ($(missing),)
 $(error missing packages: $(missing) (install them with: apt-get install $(missing), \
 	or run `make deps' as root))
@@ -116,7 +117,7 @@ SKELETONS := $(patsubst %.bpf.c,$(BPF_O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(OBJ_O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all dist deb unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-package check-arm64 \
+.PHONY: all static dist deb unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-package check-arm64 \
 	check-service check-verifier fuzz soak install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -127,6 +128,42 @@ all: $(O)/memleak $(O)/libmemleak.so $(O)/memleak.8 $(COMPLETIONS)
 
 $(O)/memleak: $(OBJ_O)/app/main.o $(if $(TEST_KNOBS),$(KNOBS)) $(ARCHIVES) $(O)/knobs
 	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS)
+
+# A memleak in one file. These sources load no shared library if they are built for it; their objects
+# replace those in the archives.
+STATIC_SRC := app/static_stubs.c base/user.c loader/agent/agent_find.c metrics/http_library.c \
+	screen/terminal.c symbolizer/fetcher.c
+STATIC_OBJ := $(STATIC_SRC:%.c=$(OBJ_O)/static/%.o) $(OBJ_O)/static/libmemleak.so.o
+static: $(O)/static/memleak
+
+# The linker warns of functions of the C library that load shared libraries.
+$(O)/static/memleak: $(OBJ_O)/app/main.o $(if $(TEST_KNOBS),$(KNOBS)) $(STATIC_OBJ) $(ARCHIVES) \
+		$(OBJ_O)/static/libmicrohttpd.a $(O)/knobs
+	@mkdir -p $(@D)
+	$(CC) -static-pie -s -Wl,-z,relro,-z,now,--fatal-warnings $(LDFLAGS) -o $@ $(filter %.o %.a,$^) \
+		$(shell $(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm -pthread
+
+$(OBJ_O)/static/%.o: %.c $(OBJ_O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DMEMLEAK_STATIC -MMD -MP -c -o $@ $<
+
+$(OBJ_O)/static/screen/terminal.o: $(OBJ_O)/screen/terminfo.inc
+$(OBJ_O)/screen/terminfo.inc: Makefile
+	@mkdir -p $(@D)
+	infocmp -q -Q2 xterm-256color | sed 's/.*/"&"/' > $@
+
+# Without debug information, which depends on the folder of the build.
+$(OBJ_O)/static/libmemleak.so.o: $(O)/libmemleak.so
+	@mkdir -p $(@D)
+	$(OBJCOPY) --strip-debug $< $(@:.o=)
+	printf '%s\n' '.section .rodata' '.global libmemleak_so, libmemleak_so_end' \
+		'libmemleak_so: .incbin "$(@:.o=)"' 'libmemleak_so_end:' \
+		'.section .note.GNU-stack,"",%progbits' | $(CC) -c -x assembler -o $@ -
+
+# The library calls GnuTLS only to encrypt, which memleak does not use.
+$(OBJ_O)/static/libmicrohttpd.a: Makefile
+	@mkdir -p $(@D)
+	$(OBJCOPY) --wildcard --weaken-symbol='gnutls_*' "$$($(CC) -print-file-name=libmicrohttpd.a)" $@
 
 # The agent runs within malloc, so symbols must not be bound lazily.
 $(O)/libmemleak.so: $(AGENT_OBJ)

@@ -16,6 +16,7 @@
 #include "base/proc.h"
 #include "report/fold.h"
 #include "report/own.h"
+#include "symbolizer/fetcher.h"
 
 /* Maximum number of files that a message lists */
 #define FILES_MAX 3
@@ -165,8 +166,9 @@ bool missing_names_note(const struct report *report)
 	if (nameless.read.cnt)
 		advice = install_advice(&nameless.read);
 	note(&nameless.read, advice ?: "install debug symbols",
-	     urls && *urls ? ""
-			   : ", or have them downloaded: "
-			     "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
+	     (urls && *urls) || !fetcher_can_download()
+		     ? ""
+		     : ", or have them downloaded: "
+		       "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
 	return nameless.made || nameless.read.cnt || nameless.unread.cnt;
 }

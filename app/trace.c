@@ -30,6 +30,7 @@
 #include "screen/screen.h"
 #include "sinks/output.h"
 #include "sinks/sink.h"
+#include "symbolizer/fetcher.h"
 
 /*
  * Maximum time to parse files of the traced processes before tracing starts, in nanoseconds. Files
@@ -159,7 +160,9 @@ static int start_command(struct session *session)
 		err = child_start(opts->command, opts->user, CHILD_BEFORE_CONSTRUCTORS, opts->live,
 				  &session->child);
 
-	if (urls && *urls)
+	if (urls && *urls && !fetcher_can_download())
+		log_note("a static memleak ignores DEBUGINFOD_URLS: it cannot load libdebuginfod");
+	else if (urls && *urls)
 		log_note("missing debug information is downloaded from %s (DEBUGINFOD_URLS)", urls);
 	if (err)
 		return err;

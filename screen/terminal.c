@@ -32,13 +32,45 @@ static SCREEN *screen;
 static bool is_open;
 static int wake = -1;
 
+static const char *type; /* NULL: the type that TERM names */
+
+#ifdef MEMLEAK_STATIC
+
+/*
+ * Makes curses use the description in memleak if the machine has no descriptions at all and the
+ * terminal is not a simple one. Stays in the environment: programs find no other description.
+ */
+static bool use_own_description(int found)
+{
+	/* Value of TERMINFO: see terminfo(5). */
+	static const char description[] =
+#include "screen/terminfo.inc"
+		;
+	const char *wanted = getenv("TERM");
+
+	if (found >= 0 || !wanted || !strcmp(wanted, "dumb"))
+		return false;
+	setenv("TERMINFO", description, 1);
+	type = "xterm-256color";
+	return setupterm(type, STDOUT_FILENO, &found) == OK;
+}
+
+#else
+
+static bool use_own_description(int found)
+{
+	return false;
+}
+
+#endif
+
 const char *terminal_fault(void)
 {
 	int found;
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return "--live needs a terminal for stdin and stdout";
-	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK && !use_own_description(found))
 		return found == 1 ? "--live cannot draw on this type of terminal (TERM)"
 				  : "--live does not know this type of terminal: set TERM, for "
 				    "instance to xterm, or install ncurses-term";
@@ -112,7 +144,7 @@ int terminal_open(int wake_fd, bool colour)
 	tcgetattr(STDIN_FILENO, &before);
 	/* Call before newterm(): curses sets handlers only for signals without a handler. */
 	catch_ends();
-	screen = newterm(NULL, stdout, stdin);
+	screen = newterm(type, stdout, stdin);
 	if (!screen)
 		return -ENODEV;
 	keep_way_out();

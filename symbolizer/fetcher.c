@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/user.h"
 #include "helper/call.h"
 
 /*
@@ -53,6 +53,25 @@ struct client_library {
 /* The helper's socket; global because libdebuginfod's progress callback has no user data. */
 static int fetch_sock = -1;
 
+#ifdef MEMLEAK_STATIC
+
+bool fetcher_can_download(void)
+{
+	return false;
+}
+
+static struct debuginfod_client *open_client(struct client_library *lib)
+{
+	return NULL;
+}
+
+#else
+
+bool fetcher_can_download(void)
+{
+	return true;
+}
+
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
 {
 	struct pollfd pfd = {.fd = fetch_sock, .events = POLLRDHUP};
@@ -77,6 +96,8 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 		lib->set_progressfn(client, stop_when_unwanted);
 	return client;
 }
+
+#endif
 
 /*
  * Downloads a debug file. Returns a descriptor for reading it, or a negative errno. Passes length 0
@@ -150,7 +171,7 @@ static int become(uid_t uid, gid_t gid)
 /* Becomes the user who called sudo, and uses the debuginfod cache in this user's home. */
 static int become_invoker(uid_t uid, gid_t gid)
 {
-	const struct passwd *user = getpwuid(uid);
+	const struct passwd *user = user_by_id(uid);
 
 	if (user)
 		setenv("HOME", user->pw_dir, 1);
@@ -291,7 +312,7 @@ void fetcher_init(struct fetcher *fetcher)
 	*fetcher = (struct fetcher){
 		.helper = HELPER_INIT(&kind),
 	};
-	fetcher->unavailable = !urls || !*urls;
+	fetcher->unavailable = !urls || !*urls || !fetcher_can_download();
 }
 
 void fetcher_deinit(struct fetcher *fetcher)

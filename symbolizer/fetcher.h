@@ -30,6 +30,9 @@ struct fetcher {
 	size_t waiting_cap;
 };
 
+/* False for a static memleak, which cannot load libdebuginfod. */
+bool fetcher_can_download(void);
+
 void fetcher_init(struct fetcher *fetcher);
 void fetcher_deinit(struct fetcher *fetcher);
 

@@ -13,14 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/account.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
 #include "base/regular_file.h"
+#include "base/write_all.h"
 #include "loader/agent/account_view.h"
 #include "options/options.h"
 
@@ -155,7 +158,7 @@ int agent_find_account(pid_t pid)
 	return any == -ENOENT ? fd : any;
 }
 
-char *agent_find_library(void)
+static char *find_file(void)
 {
 	static const char *const places[] = {"", "../lib/memleak/"};
 	char own[PATH_MAX], *path, *slash;
@@ -175,6 +178,47 @@ char *agent_find_library(void)
 			return path;
 		free(path);
 	}
+	return NULL;
+}
+
+#ifdef MEMLEAK_STATIC
+
+/*
+ * Copies the embedded library to an in-memory file. The descriptor stays open until memleak ends:
+ * programs open the file through it. The file is sealed, so that they cannot change it.
+ */
+static char *unpack(void)
+{
+	extern const char libmemleak_so[], libmemleak_so_end[];
+	int fd = memfd_create(LIBRARY, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	char *path;
+
+	if (fd >= 0 && !write_all(fd, libmemleak_so, (size_t)(libmemleak_so_end - libmemleak_so)) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) &&
+	    asprintf(&path, "/proc/%d/fd/%d", (int)getpid(), fd) >= 0)
+		return path;
+	log_error("cannot unpack " LIBRARY ": %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+#endif
+
+char *agent_find_library(uid_t user)
+{
+	char *path = find_file();
+
+	if (path)
+		return path;
+#ifdef MEMLEAK_STATIC
+	if (user == geteuid())
+		return unpack();
+	log_error("other users cannot read the " LIBRARY " in this static memleak: place a file of "
+		  "this name beside memleak or in ../lib/memleak");
+#else
+	log_error("cannot find " LIBRARY " beside memleak or in ../lib/memleak");
+#endif
 	return NULL;
 }
 

@@ -28,10 +28,11 @@ int agent_find_mapped(pid_t pid, struct file_id *ret);
 int agent_find_account(pid_t pid);
 
 /*
- * Returns the path of the agent library, which is in memleak's folder or in ../lib/memleak; NULL if
- * not found. The caller frees the path.
+ * Returns the path at which programs of a user find the agent library: in memleak's folder, in
+ * ../lib/memleak or, for memleak's own user, in a static memleak itself. Logs an error and
+ * returns NULL if there is none. The caller frees the path.
  */
-char *agent_find_library(void);
+char *agent_find_library(uid_t user);
 
 /*
  * Sets environment variables for the programs that are executed from now on: these programs load

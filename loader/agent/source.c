@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,6 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/test_knobs.h"
+#include "base/user.h"
 #include "loader/agent/agent_find.h"
 #include "loader/agent/agent_process.h"
 #include "loader/agent/counts.h"
@@ -914,7 +914,7 @@ int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
 /* Returns the user that the command runs as. */
 static uid_t user_of(const struct options *opts)
 {
-	const struct passwd *user = opts->user ? getpwnam(opts->user) : NULL;
+	const struct passwd *user = opts->user ? user_by_name(opts->user) : NULL;
 
 	return user ? user->pw_uid : getuid();
 }
@@ -922,13 +922,11 @@ static uid_t user_of(const struct options *opts)
 int agent_source__prepare_command(struct source *base)
 {
 	struct agent_source *source = agent_source_of(base);
-	cleanup_free char *library = agent_find_library();
+	cleanup_free char *library = agent_find_library(user_of(source->opts));
 	int err;
 
-	if (!library) {
-		log_error("cannot find libmemleak.so beside memleak or in ../lib/memleak");
+	if (!library)
 		return -ENOENT;
-	}
 	err = listener_init(&source->listener, user_of(source->opts));
 	if (!err)
 		err = watch(source, source->listener.poll_fd);

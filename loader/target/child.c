@@ -10,9 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +25,7 @@
 #include "base/proc_maps.h"
 #include "base/signals.h"
 #include "base/test_knobs.h"
+#include "base/user.h"
 #include "loader/target/arch.h"
 #include "loader/target/modules.h"
 #include "prober/prober.h"
@@ -69,8 +68,7 @@ static void exec_by_path(char **argv)
 
 static bool become(const struct passwd *user)
 {
-	return !initgroups(user->pw_name, user->pw_gid) &&
-	       !setresgid(user->pw_gid, user->pw_gid, user->pw_gid) &&
+	return user_set_groups(user) && !setresgid(user->pw_gid, user->pw_gid, user->pw_gid) &&
 	       !setresuid(user->pw_uid, user->pw_uid, user->pw_uid);
 }
 
@@ -416,7 +414,7 @@ static void say_whose(const char *command, const struct passwd *user)
 int child_start(char **argv, const char *user_name, enum child_hold hold, bool quiet,
 		struct child *ret)
 {
-	const struct passwd *user = user_name ? getpwnam(user_name) : NULL;
+	const struct passwd *user = user_name ? user_by_name(user_name) : NULL;
 	struct child child = {0};
 	int err;
 

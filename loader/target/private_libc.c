@@ -64,8 +64,15 @@ int private_libc_install(void)
 	if (err)
 		return err;
 	mapping = proc_maps_find(&maps, (uintptr_t)malloc);
-	fd = mapping && mapping->file.ino ? process_open_mapping(getpid(), mapping) : -ENOENT;
-	err = fd < 0 ? fd : replace(mapping, fd);
+	/*
+	 * A static memleak has no symbols, so nobody probes it. It must keep its file, in which
+	 * multi_link.c tries probes.
+	 */
+	if (mapping != proc_maps_find(&maps, (uintptr_t)private_libc_install)) {
+		fd = mapping && mapping->file.ino ? process_open_mapping(getpid(), mapping)
+						  : -ENOENT;
+		err = fd < 0 ? fd : replace(mapping, fd);
+	}
 	proc_maps_deinit(&maps);
 	return err;
 }
