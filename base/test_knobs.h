@@ -35,6 +35,8 @@ enum test_knob {
 	TEST_KNOB_RECENT_BUCKETS,
 	/* MEMLEAK_RECORDS_BYTES: size, in bytes, of the BPF ring buffer for records */
 	TEST_KNOB_RECORDS_BYTES,
+	/* MEMLEAK_SAMPLING_STEP: path of a file that has the sampling step of --max-overhead */
+	TEST_KNOB_SAMPLING_STEP,
 	TEST_KNOB_SCRIPTS, /* MEMLEAK_SCRIPTS: "no": do not read the frames of scripts */
 	/* MEMLEAK_SECCOMP: "kills": assume that seccomp kills processes with return probes */
 	TEST_KNOB_SECCOMP,

@@ -136,6 +136,16 @@ union combined_alloc_info {
 /* Flag in a site's kind: its blocks were allocated in interrupt context, not for a process. */
 #define MEMLEAK_IN_INTERRUPT (1U << 16)
 
+/*
+ * With --max-overhead, a site's kind also contains the sampling step of its blocks, in the bits
+ * from MEMLEAK_STEP_SHIFT on: each step has its own sites. With step 0, all blocks are recorded.
+ * The mean distance between samples is config.sample_bytes with step 1, and four times as much with
+ * each further step.
+ */
+#define MEMLEAK_STEP_SHIFT 24
+#define MEMLEAK_STEP_MAX 8
+#define MEMLEAK_STEP_TIMES(steps) (1ULL << 2 * (steps))
+
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
@@ -369,6 +379,8 @@ struct memleak_config {
 	__u8 bound;
 	/* 1 for probe sessions: the program at an entry decides whether the return is reported */
 	__u8 sessions;
+	/* 1 if heap blocks are sampled by the step in sampling_step, instead of at a fixed rate */
+	__u8 steps;
 };
 
 /* Records in the control ring, about mappings and the life of processes, in order. */

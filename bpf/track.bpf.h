@@ -242,6 +242,15 @@ static __always_inline __u64 random_bits(void)
 	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
 }
 
+/* True if the next sample lies in the allocation. `left`: countdown; mean: of distances in bytes.
+ */
+static __always_inline bool sampled(__u64 size, __u64 *left, __u64 mean)
+{
+	if (!*left)
+		*left = exponential_draw(random_bits(), mean);
+	return countdown__ends(left, size);
+}
+
 /*
  * True if the size is wanted() and the allocation is sampled. `left`: countdown of --sample-bytes.
  */
@@ -249,13 +258,8 @@ static __always_inline bool chosen(__u64 size, __u64 *left)
 {
 	if (!wanted(size))
 		return false;
-	if (config.sample_bytes) {
-		if (!left)
-			return false;
-		if (!*left)
-			*left = exponential_draw(random_bits(), config.sample_bytes);
-		return countdown__ends(left, size);
-	}
+	if (config.sample_bytes)
+		return left && sampled(size, left, config.sample_bytes);
 	return config.sample_rate == 1 || bpf_get_prandom_u32() % config.sample_rate == 0;
 }
 

@@ -75,6 +75,10 @@ static const struct metric_family reports = {"memleak_reports", METRIC_COUNTER, 
 static const struct metric_family report_time = {
 	"memleak_report_timestamp_seconds", METRIC_GAUGE, "seconds",
 	"Time of the report that all other metrics come from, in seconds since 1970."};
+static const struct metric_family interval = {"memleak_sample_interval_bytes", METRIC_GAUGE,
+					      "bytes",
+					      "With --max-overhead: present mean distance between "
+					      "samples; 0 if all blocks are recorded."};
 static const struct metric_family tracing = {"memleak_tracing_seconds", METRIC_GAUGE, "seconds",
 					     "Duration of tracing up to the report."};
 static const struct metric_family walk = {"memleak_walk_seconds", METRIC_GAUGE, "seconds",
@@ -124,6 +128,8 @@ static void write_totals(struct metrics_text *text, const struct report *report)
 	metrics_one_unsigned(text, &reserved_bytes, report->snapshot->reserved.bytes);
 	if (report->snapshot->sampling.mode != SAMPLING_NONE)
 		metrics_one_double(text, &error_bytes, sqrt(report->bytes_variance));
+	if (report->snapshot->cost.most_share > 0)
+		metrics_one_unsigned(text, &interval, report->snapshot->cost.sample_bytes);
 }
 
 static void write_proof(struct metrics_text *text, const struct proof_facts *proof)

@@ -32,6 +32,7 @@ static const char *const beyond_fds[] = {"agent",
 					 "max-size",
 					 "sample-rate",
 					 "sample-bytes",
+					 "max-overhead",
 					 "suppressions",
 					 "live",
 					 "show-allocs",
@@ -131,6 +132,27 @@ static const char *combined_conflict(const struct options *opts)
 	return NULL;
 }
 
+static bool samples(const struct options *opts)
+{
+	return opts->sample_bytes || opts->sample_rate > 1 || opts->max_overhead;
+}
+
+/* Returns the reason why an option conflicts with --max-overhead; NULL if none does. */
+static const char *overhead_conflict(const struct options *opts, const bool *given)
+{
+	if (opts->command)
+		return "--max-overhead may end the tracing, which would end a command: start it "
+		       "with --agent, which uses no traps, or give --pid";
+	if (!opts->pid_cnt)
+		return "--max-overhead needs a process: give --pid";
+	if (opts->follow || opts->kernel || opts->agent || opts->count_by || opts->combined_only ||
+	    opts->trace || option_is_given(given, "sample-rate"))
+		return "--max-overhead limits only the cost of heap blocks in the given processes: "
+		       "it conflicts with --follow, --kernel, --agent, --count, --combined-only, "
+		       "--trace and --sample-rate";
+	return NULL;
+}
+
 /* Returns the reason why options of a tracing command conflict; NULL if they do not. */
 static const char *tracing_conflict(const struct options *opts, const bool *given)
 {
@@ -149,17 +171,19 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--follow needs a process: give --pid or a command";
 	if (opts->kernel && (options_find_processes(opts) || opts->follow))
 		return "--kernel conflicts with --all-processes, --comm, --cgroup and --follow";
+	if (opts->max_overhead && overhead_conflict(opts, given))
+		return overhead_conflict(opts, given);
 	if (opts->combined_only && combined_conflict(opts))
 		return combined_conflict(opts);
 	if (opts->sample_bytes && option_is_given(given, "sample-rate"))
 		return "--sample-rate and --sample-bytes are two ways to sample: give one";
 	if (opts->summary && !options_trace_processes(opts))
 		return "--summary needs a process: give --pid or a command";
-	if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
+	if (opts->summary && samples(opts))
 		return "--summary counts every block: it conflicts with sampling";
 	if (opts->peak && !options_trace_processes(opts))
 		return "--peak needs a process: give --pid or a command";
-	if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
+	if (opts->peak && samples(opts))
 		return "--peak adds up all blocks: it conflicts with sampling";
 	if (opts->count_by && !options_trace_processes(opts))
 		return "--count needs a process: give --pid or a command";
@@ -172,7 +196,7 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		       "by size";
 	if (opts->prove && !options_trace_processes(opts))
 		return "--prove needs a process: give --pid or a command";
-	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))
+	if (opts->prove && samples(opts))
 		return "--prove needs every block: it conflicts with sampling";
 	if (opts->prove && opts->by == BY_THREAD)
 		return "--prove has no results per thread: it conflicts with --by thread";

@@ -53,7 +53,7 @@ bool options_ask_for_users(const struct options *opts)
 bool options_leave_out_calls(const struct options *opts)
 {
 	return opts->min_size || opts->max_size != UINT64_MAX || opts->sample_rate > 1 ||
-	       opts->sample_bytes;
+	       opts->sample_bytes || opts->max_overhead;
 }
 
 bool options_keep_every_block(const struct options *opts)

@@ -121,6 +121,11 @@ struct options {
 	bool wa_missing_free;
 	uint32_t sample_rate;
 	uint64_t sample_bytes; /* mean bytes per sample; 0: no sampling by bytes */
+	/*
+	 * maximum share of the targets' CPU time that tracing may cost, in units of 0.01 %; 0 if
+	 * not given
+	 */
+	uint32_t max_overhead;
 	uint32_t top;
 	/*
 	 * maximum number of groups, or of rows of a table such as --largest; 0: the same maximum as

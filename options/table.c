@@ -148,6 +148,11 @@ const struct option_def option_table[] = {
 	 "Take one sample in N bytes on average, with the same suffixes: nearly all large blocks "
 	 "are sampled, and few small ones. Totals are estimates, with their standard error",
 	 OPT_SIZE, GROUP_FILTER, FIELD(sample_bytes), 1, EXPONENTIAL_MAX_MEAN},
+	{"max-overhead", 0, "PERCENT",
+	 "Keep the cost of tracing below PERCENT of the processes' CPU time: while it is above, "
+	 "sample as --sample-bytes does, with fewer and fewer samples. End tracing with a final "
+	 "report if that does not suffice (see What it costs)",
+	 OPT_PERCENT, GROUP_FILTER, FIELD(max_overhead)},
 	{"wa-missing-free", 'F', NULL,
 	 "Kernel: every allocation event first frees any block already tracked at its address, "
 	 "even if the event itself is filtered out or not sampled. The report counts such repairs",

@@ -21,6 +21,7 @@ enum option_type {
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
 	OPT_GROWTH,  /* struct growth_limit, given as a size per s, min or h */
+	OPT_PERCENT, /* uint32_t units of 0.01 %, given in percent */
 	OPT_STRING,  /* const char *, not an empty string */
 	OPT_PIDS,    /* stored in several fields of struct options */
 	OPT_COMMAND, /* stored in several fields of struct options */

@@ -187,6 +187,20 @@ static int store_seconds(const struct option_def *def, const char *arg, void *fi
 	return take_seconds(arg, field, why);
 }
 
+static int store_percent(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	const char *at = arg;
+	uint64_t percent_e9 = 0, unit, value;
+
+	if (number_take_seconds(&at, &percent_e9, &unit) == -EINVAL || at[*at == '%'])
+		return complain(why, "'%s' is not a percentage", arg);
+	value = percent_e9 / 10000000;
+	if (value < 1 || value > 9999)
+		return complain(why, "%s is not between 0.01 and 99.99 %%", arg);
+	*(uint32_t *)field = (uint32_t)value;
+	return 0;
+}
+
 static int store_string(const struct option_def *def, const char *arg, void *field, char **why)
 {
 	if (!*arg)
@@ -422,12 +436,13 @@ static int store_rules(const struct option_def *def, const char *arg, void *fiel
 
 static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
 					char **why) = {
-	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
-	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
-	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
-	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
-	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
-	[OPT_OWN] = store_own,       [OPT_RULES] = store_rules,     [OPT_GROWTH] = store_growth,
+	[OPT_FLAG] = store_flag,       [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,       [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string,   [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
+	[OPT_ALLOC] = store_alloc,     [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
+	[OPT_PRESET] = store_preset,   [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
+	[OPT_OWN] = store_own,         [OPT_RULES] = store_rules,     [OPT_GROWTH] = store_growth,
+	[OPT_PERCENT] = store_percent,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

@@ -320,6 +320,21 @@ static void cost_words(const struct tracing_cost *cost, uint64_t *word)
 	*word++ = cost->is_least;
 }
 
+static void overhead_words(const struct tracing_cost *cost, uint64_t *word)
+{
+	*word++ = word_of(cost->most_share);
+	*word++ = cost->sample_bytes;
+}
+
+static void overhead_from(const uint64_t *word, struct tracing_cost *cost)
+{
+	double most_share = double_of(*word++);
+
+	if (most_share > 0 && most_share < 1)
+		cost->most_share = most_share;
+	cost->sample_bytes = *word++;
+}
+
 static void cost_from(const uint64_t *word, struct tracing_cost *cost)
 {
 	cost->elapsed_ns = *word++;
@@ -385,6 +400,8 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 	census_words(snap->census, words + 3 + PROOF_WORDS);
 	cost_words(&snap->cost, words + 3 + PROOF_WORDS + CENSUS_WORDS);
 	kernel_words(snap, words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS);
+	overhead_words(&snap->cost,
+		       words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS + KERNEL_WORDS);
 }
 
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
@@ -394,7 +411,7 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->t0_ns = words[1];
 	snap->walk_ns = words[2];
 	snap->elapsed_ns = words[3];
-	if (words[4] <= SAMPLING_BYTES)
+	if (words[4] <= SAMPLING_STEPS)
 		snap->sampling.mode = (enum sampling_mode)words[4];
 	snap->sampling.rate = words[5];
 	snap->calls = words[6];
@@ -413,6 +430,8 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->vmalloc_hidden = words[2];
 	cost_from(words + 3 + PROOF_WORDS + CENSUS_WORDS, &snap->cost);
 	kernel_from(words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS, snap);
+	overhead_from(words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS + KERNEL_WORDS,
+		      &snap->cost);
 }
 
 enum {

@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 19
+#define RECORDING_VERSION 20
 /* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -97,7 +97,8 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define CENSUS_WORDS (16 + 2 * HEAP_CLASSES * HEAP_USE_CNT)
 #define COST_WORDS 6
 #define KERNEL_WORDS 6
-#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS + KERNEL_WORDS)
+#define OVERHEAD_WORDS 2 /* --max-overhead */
+#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS + KERNEL_WORDS + OVERHEAD_WORDS)
 #define SNAPSHOT_WORDS(header)                                                                     \
 	(HEAD_WORDS + (header)->lost_cnt + SPACE_CNT * STAT_WORDS(header) + TAIL_WORDS)
 

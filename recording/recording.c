@@ -131,7 +131,7 @@ static int take_head(struct recording *recording, struct byte_reader *from)
 
 	bytes_take_changes(from, recording->words, SNAPSHOT_WORDS(&recording->header));
 	if (from->failed || (recording->begun && words[3] < elapsed_ns) ||
-	    words[4] > SAMPLING_BYTES || (words[4] && !words[5]))
+	    words[4] > SAMPLING_STEPS || (words[4] && !words[5]))
 		return -EBADMSG;
 	recording->begun = true;
 	return 0;

@@ -3,6 +3,7 @@
 #include "report/estimate.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /*
  * Probability p that a block is sampled, and 1 - p as a separate number, because subtracting p from
@@ -23,6 +24,7 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 	case SAMPLING_COUNT:
 		return (struct chance){1 / rate, 1 - 1 / rate};
 	case SAMPLING_BYTES:
+	case SAMPLING_STEPS:
 		/*
 		 * Treat an empty block as a block of one byte, as the BPF programs do when they
 		 * sample.
@@ -37,19 +39,30 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 /*
  * A mapping that is unmapped in part becomes several blocks, each with the sampled_size of the
  * whole mapping. Either all of these blocks were sampled, or none. The variance computed for their
- * sum is exact until one of them is freed, and too large afterwards.
+ * sum is exact until one of them is freed, and too large afterwards. With SAMPLING_STEPS, all
+ * mappings are sampled, so each block is a whole one.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)
 {
 	struct chance chance = chance_of(sampling, sampled_size);
 	double spread = chance.left_out / (chance.taken * chance.taken);
-	double whole = (double)(size > sampled_size ? size : sampled_size);
+	bool is_part = size < sampled_size && sampling->mode != SAMPLING_STEPS;
+	double whole = (double)(is_part ? sampled_size : size);
 
 	sum->bytes += (double)size / chance.taken;
 	sum->count += 1 / chance.taken;
 	sum->bytes_variance += (double)size * whole * spread;
 	sum->count_variance += spread;
+}
+
+uint64_t sampled_size_of_step(uint64_t size, uint64_t times)
+{
+	uint64_t scaled;
+
+	if (__builtin_mul_overflow(size ? size : 1, times, &scaled))
+		return SAMPLED_FOR_CERTAIN;
+	return scaled;
 }
 
 void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling, uint64_t cnt)

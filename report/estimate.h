@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
+enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES, SAMPLING_STEPS };
 
 /* Value of sampled_size for a block that is always sampled. */
 #define SAMPLED_FOR_CERTAIN UINT64_MAX
@@ -18,7 +18,8 @@ struct sampling {
 	enum sampling_mode mode;
 	/*
 	 * SAMPLING_COUNT: one of `rate` calls is sampled. SAMPLING_BYTES: on average, there is one
-	 * sample per `rate` bytes.
+	 * sample per `rate` bytes. SAMPLING_STEPS: the same, but there was a time with more samples
+	 * or with all blocks; sampled_size of a block allows for that (see sampled_size_of_step()).
 	 */
 	uint64_t rate;
 };
@@ -36,6 +37,12 @@ struct estimate {
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);
+
+/*
+ * Returns the sampled_size, for SAMPLING_STEPS, of a heap block that was sampled when there was one
+ * sample per `rate` / `times` bytes: a block of this size has the same probability now.
+ */
+uint64_t sampled_size_of_step(uint64_t size, uint64_t times);
 
 /* Adds cnt blocks of unknown size. With sampling, the variance of the bytes is then NAN. */
 void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling, uint64_t cnt);

@@ -23,7 +23,7 @@ void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t 
 
 	site->bytes = bytes * scale;
 	site->count = count * scale;
-	if (sampling->mode == SAMPLING_BYTES) {
+	if (sampling->mode == SAMPLING_BYTES || sampling->mode == SAMPLING_STEPS) {
 		site->bytes = estimate_rounded(estimate->bytes);
 		site->count = estimate_rounded(estimate->count);
 	}

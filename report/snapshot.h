@@ -70,7 +70,10 @@ struct block {
 	size_t site; /* index into the snapshot's sites; not set in site.largest */
 	uint64_t addr;
 	uint64_t size;
-	/* Size of the block when it was sampled; SAMPLED_FOR_CERTAIN if sampling never skips it. */
+	/*
+	 * Size of the block when it was sampled; SAMPLED_FOR_CERTAIN if sampling never skips it.
+	 * With SAMPLING_STEPS, the size that has the same probability at the snapshot's rate.
+	 */
 	uint64_t sampled_size;
 	uint64_t age_ns;
 	pid_t tid;

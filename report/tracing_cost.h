@@ -22,6 +22,14 @@ struct tracing_cost {
 	 * more than the measured calls.
 	 */
 	bool is_least;
+	/* --max-overhead: the maximum share of cpu_ns for probes, known even if the cost is not; or
+	 * 0 */
+	double most_share;
+	/*
+	 * With most_share: present mean distance between samples, in bytes; 0 if all blocks are
+	 * recorded.
+	 */
+	uint64_t sample_bytes;
 };
 
 /* True if the processes used enough CPU time for computing the share that probes took. */

@@ -81,13 +81,37 @@ static void write_ways_out(const struct text_part *part)
 	fputc('\n', part->out);
 }
 
+/* Writes what --max-overhead allows, and how it is kept. */
+static void write_bound(const struct text_part *part, const struct tracing_cost *cost)
+{
+	fprintf(part->out, ", at most %g %%: ", cost->most_share * 100);
+	if (!cost->sample_bytes) {
+		fputs("all blocks are recorded", part->out);
+		return;
+	}
+	fputs("one sample is taken every ", part->out);
+	text_write_bytes(part, cost->sample_bytes);
+}
+
+/* Writes the line without a cost if only the maximum is known. */
+static void write_unknown(const struct text_part *part)
+{
+	text_begin_line(part);
+	fputs("the cost of tracing is not known yet", part->out);
+	write_bound(part, &part->report->snapshot->cost);
+	fputc('\n', part->out);
+}
+
 void cost_write_text(const struct text_part *part)
 {
 	const struct tracing_cost *cost = &part->report->snapshot->cost;
 	double share, processors;
 
-	if (!tracing_cost_is_known(cost))
+	if (!tracing_cost_is_known(cost)) {
+		if (cost->most_share > 0)
+			write_unknown(part);
 		return;
+	}
 	share = tracing_cost_share(cost);
 	processors = tracing_cost_processors(cost);
 	text_begin_line(part);
@@ -99,8 +123,11 @@ void cost_write_text(const struct text_part *part)
 	fputs(" of the target's CPU time", part->out);
 	if (share > MUCH && processors < MUCH_OF_PROCESSOR)
 		fprintf(part->out, ", %.1f %% of a processor", processors * 100);
-	fprintf(part->out, " (%.0f calls/s)\n", tracing_cost_calls_per_s(cost));
-	if (share > MUCH && processors >= MUCH_OF_PROCESSOR)
+	fprintf(part->out, " (%.0f calls/s)", tracing_cost_calls_per_s(cost));
+	if (cost->most_share > 0)
+		write_bound(part, cost);
+	fputc('\n', part->out);
+	if (cost->most_share <= 0 && share > MUCH && processors >= MUCH_OF_PROCESSOR)
 		write_ways_out(part);
 }
 
@@ -108,6 +135,12 @@ void cost_write_json(struct json_writer *json, const struct snapshot *snap)
 {
 	const struct tracing_cost *cost = &snap->cost;
 
+	if (cost->most_share > 0) {
+		json_begin_object(json, "max_overhead");
+		json_real(json, "cpu_share", cost->most_share);
+		json_unsigned(json, "interval", cost->sample_bytes);
+		json_end_object(json);
+	}
 	if (!tracing_cost_is_known(cost))
 		return;
 	json_begin_object(json, "tracing_cost");

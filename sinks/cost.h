@@ -11,7 +11,7 @@
 
 /* Writes the cost. If the cost is high, also suggests how to lower it. */
 void cost_write_text(const struct text_part *part);
-/* Writes the JSON object "tracing_cost". */
+/* Writes the JSON objects "tracing_cost" and "max_overhead". */
 void cost_write_json(struct json_writer *json, const struct snapshot *snap);
 
 #endif

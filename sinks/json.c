@@ -421,8 +421,11 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 		return;
 	}
 	json_begin_object(json, "sampling");
-	json_string(json, "mode", sampling->mode == SAMPLING_BYTES ? "bytes" : "count");
-	json_unsigned(json, sampling->mode == SAMPLING_BYTES ? "interval" : "rate", sampling->rate);
+	json_string(json, "mode",
+		    sampling->mode == SAMPLING_COUNT   ? "count"
+		    : sampling->mode == SAMPLING_STEPS ? "steps"
+						       : "bytes");
+	json_unsigned(json, sampling->mode == SAMPLING_COUNT ? "rate" : "interval", sampling->rate);
 	json_end_object(json);
 }
 

@@ -41,7 +41,9 @@ static void write_sampling(const struct text_part *part)
 	} else {
 		fputs("\testimates: one sample is taken every ", part->out);
 		text_write_bytes(part, sampling->rate);
-		fputs(" on average; ", part->out);
+		fputs(sampling->mode == SAMPLING_STEPS ? " on average, or at times more; "
+						       : " on average; ",
+		      part->out);
 	}
 	text_write_error(part, report->bytes_variance, report->count_variance);
 	fputc('\n', part->out);

@@ -93,8 +93,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;
-	thread->chosen =
-		operation == OP_STRING ? string__may_be_chosen() : chosen(size, &thread->countdown);
+	step__take(thread);
+	thread->chosen = operation == OP_STRING ? string__may_be_chosen() : step__chooses(thread);
 	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
 		take_old_block();
 		if (!thread->has_old && operation != OP_RESIZE)

@@ -30,8 +30,9 @@ static __always_inline void begin_mmap(struct pt_regs *ctx, struct thread_state 
 	if (flags & MAP_STACK)
 		thread->kind = MEMLEAK_KIND_STACK;
 	/* Mappings other than private anonymous ones belong to a file or to several processes. */
-	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
-			 chosen(thread->size, &thread->countdown);
+	thread->chosen =
+		(flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
+		(config.steps ? wanted(thread->size) : chosen(thread->size, &thread->countdown));
 	/* MAP_FIXED replaces old mappings in the range, even if the new mapping is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
 }

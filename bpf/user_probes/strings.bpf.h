@@ -6,8 +6,7 @@
 #ifndef BPF_USER_PROBES_STRINGS_BPF_H
 #define BPF_USER_PROBES_STRINGS_BPF_H
 
-#include "bpf/track.bpf.h"
-#include "bpf/user_probes/thread.bpf.h"
+#include "bpf/user_probes/steps.bpf.h"
 
 /* A string is read in at most STRING_PIECES pieces. */
 #define STRING_PIECE_BYTES (1U << 16)
@@ -55,8 +54,7 @@ static __always_inline void string__choose(struct thread_state *thread, __u64 ad
 	if (!thread->chosen || !addr)
 		return;
 	string__measure(thread, addr);
-	thread->chosen = config.sample_bytes ? chosen(thread->size, &thread->countdown)
-					     : wanted(thread->size);
+	thread->chosen = config.sample_bytes ? step__chooses(thread) : wanted(thread->size);
 }
 
 #endif

@@ -96,6 +96,7 @@ struct thread_state {
 	bool decided; /* true if the walk has decided that the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
+	__u32 step;      /* --max-overhead: sampling step for which the countdown was drawn */
 
 	/* fields for -tt */
 	__u64 stack;     /* key of the current call's stack in the stack table; 0 if unknown */

@@ -265,6 +265,8 @@ static void fill_blocks(struct block_walk *walk, struct snapshot *snap)
 
 struct sampling block_walk_sampling(const struct options *opts)
 {
+	if (opts->max_overhead)
+		return (struct sampling){0};
 	if (opts->sample_bytes)
 		return (struct sampling){SAMPLING_BYTES, opts->sample_bytes};
 	if (opts->sample_rate > 1)

@@ -68,7 +68,8 @@ struct block_walk {
 	uint64_t unread;        /* blocks that were skipped */
 };
 
-/* Returns the sampling options of the run. */
+/* Returns the sampling of the run by its options; no sampling with --max-overhead, which varies it.
+ */
 struct sampling block_walk_sampling(const struct options *opts);
 
 /* Begins a snapshot of the time t0_ns, which is now or shortly before. */

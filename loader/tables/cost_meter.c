@@ -33,7 +33,7 @@ void cost_meter_deinit(struct cost_meter *meter)
 	meter->stats_fd = -1;
 }
 
-static struct cost_sums sums_of(const struct bpf_object *object, uint64_t calls)
+struct cost_sums cost_meter_sums(const struct bpf_object *object, uint64_t calls)
 {
 	struct cost_sums sums = {.calls = calls};
 	struct bpf_program *prog;
@@ -62,7 +62,7 @@ void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 {
 	meter->reported = *sums;
 	if (cost_meter_runs(meter))
-		meter->begun = sums_of(object, sums->calls);
+		meter->begun = cost_meter_sums(object, sums->calls);
 }
 
 void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls)
@@ -71,10 +71,10 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 
 	if (meter->stats_fd < 0)
 		return;
-	ended = sums_of(object, calls);
+	ended = cost_meter_sums(object, calls);
 	cost_meter_judge(meter, &meter->begun, &ended);
 	meter->begun = ended;
-	if (++meter->windows == WINDOWS_MAX)
+	if (++meter->windows == WINDOWS_MAX && !meter->times_all)
 		cost_meter_deinit(meter);
 }
 
@@ -82,14 +82,20 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
  * Each run of a BPF program counts as one trap, whether at the entry of a function or at its
  * return: both kinds of traps cost about the same.
  */
+uint64_t cost_meter_ns(const struct cost_meter *meter, const struct cost_sums *begun,
+		       const struct cost_sums *ended)
+{
+	return ended->run_ns - begun->run_ns + (ended->runs - begun->runs) * meter->trap_ns;
+}
+
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended)
 {
-	uint64_t calls = ended->calls - begun->calls, runs = ended->runs - begun->runs;
+	uint64_t calls = ended->calls - begun->calls, ns = cost_meter_ns(meter, begun, ended);
 
-	if (calls >= LEAST_CALLS && runs)
-		meter->call_ns = (double)(ended->run_ns - begun->run_ns + runs * meter->trap_ns) /
-				 (double)calls;
+	meter->ns += ns;
+	if (calls >= LEAST_CALLS && ended->runs > begun->runs)
+		meter->call_ns = (double)ns / (double)calls;
 }
 
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums)
@@ -98,6 +104,8 @@ struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tra
 	uint64_t calls = sums->calls - before->calls;
 
 	meter->now = *sums;
+	if (meter->times_all)
+		meter->now.ns = meter->ns;
 	if (meter->call_ns <= 0 || sums->cpu_ns < before->cpu_ns ||
 	    (before->elapsed_ns && !before->cpu_ns))
 		return (struct tracing_cost){0};
@@ -105,7 +113,8 @@ struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tra
 		.calls = calls,
 		.elapsed_ns = sums->elapsed_ns - before->elapsed_ns,
 		.cpu_ns = sums->cpu_ns - before->cpu_ns,
-		.ns = (uint64_t)((double)calls * meter->call_ns),
+		.ns = meter->times_all ? meter->now.ns - before->ns
+				       : (uint64_t)((double)calls * meter->call_ns),
 		.trap_ns = sums->trap_ns - before->trap_ns,
 		.is_least = sums->is_least,
 	};

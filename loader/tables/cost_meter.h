@@ -26,10 +26,14 @@ struct cost_meter {
 	int stats_fd;         /* the kernel times BPF programs while this descriptor is open */
 	unsigned int windows; /* number of periods between reports in which calls were timed */
 	struct cost_sums begun;
+	/* true to time all calls, so that the cost is measured, not extrapolated from a few calls
+	 */
+	bool times_all;
 	double call_ns; /* cost of a call; 0 if unknown */
+	uint64_t ns;    /* cost of all calls that were timed so far */
 	/*
 	 * Sums since tracing began: `reported` up to the last report, `now` up to the last call of
-	 * cost_meter_report(). The field `ns` is 0 in both.
+	 * cost_meter_report(). The field `ns` is 0 in both, unless all calls are timed.
 	 */
 	struct tracing_cost reported;
 	struct tracing_cost now;
@@ -49,9 +53,15 @@ bool cost_meter_runs(const struct cost_meter *meter);
 /* Starts measuring. Called when tracing begins. sums: the sums at that time. */
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
+/* Returns the sums up to now. calls: number of calls since tracing began. */
+struct cost_sums cost_meter_sums(const struct bpf_object *object, uint64_t calls);
+/* Returns the CPU time, in ns, of the calls between two sums. */
+uint64_t cost_meter_ns(const struct cost_meter *meter, const struct cost_sums *begun,
+		       const struct cost_sums *ended);
 /*
  * Estimates the cost of a call from the runs of BPF programs since cost_meter_begin() or the last
- * call of this function. Does nothing once the cost has been measured often enough.
+ * call of this function. Does nothing once the cost has been measured often enough, unless all
+ * calls are timed.
  */
 void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls);
 

@@ -23,6 +23,7 @@ struct site_entry {
 	bool deferred; /* true if the stack is deferred: its frames may still be replaced */
 	uint32_t image;
 	uint32_t kind;
+	uint32_t step; /* --max-overhead: sampling step of the blocks; see bpf/memleak.h */
 	uint64_t stack;
 	uint64_t *frames;
 	size_t frame_cnt;

@@ -22,6 +22,8 @@
  * counter, but the filter still fits into CPU caches
  */
 #define FILTER_MOST (1U << 21)
+/* --max-overhead: mean distance between samples in the first step, without --sample-bytes: 1 KiB */
+#define FIRST_SAMPLE_BYTES 1024
 /* Minimum number of blocks in the block table for which a recent-block cache is used */
 #define RECENT_ALLOCS_MIN 65536U
 
@@ -97,6 +99,9 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 		(1ULL << MEMLEAK_TOTAL_SIZE_BITS) / ((uint64_t)sizes.blocks + MEMLEAK_IN_FLIGHT);
 	config->sample_rate = opts->sample_rate;
 	config->sample_bytes = opts->sample_bytes;
+	config->steps = opts->max_overhead > 0;
+	if (config->steps && !config->sample_bytes)
+		config->sample_bytes = FIRST_SAMPLE_BYTES;
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->summary = opts->summary;

@@ -70,6 +70,7 @@ struct tracker {
 	uint32_t reading_number; /* latest number given to a walk or to a set of pictures */
 	/* number of the current pictures (copies of processes' memory); 0 if there are none */
 	uint32_t picture_number;
+	unsigned int coarsest_step; /* --max-overhead: highest sampling step so far */
 	struct quotas quotas;
 	struct stack_table stacks;
 	uint64_t purged_bytes; /* total bytes of the blocks deleted because their image has ended */

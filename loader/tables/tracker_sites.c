@@ -133,7 +133,8 @@ static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 		return false;
 	entry->origin = site.origin;
 	entry->image = site.image;
-	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
+	entry->kind = site.kind & (MEMLEAK_IN_INTERRUPT - 1);
+	entry->step = site.kind >> MEMLEAK_STEP_SHIFT;
 	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
 	entry->stack = site.stack;
 	entry->is_known = true;
@@ -154,6 +155,16 @@ static int copy_stack(struct site_entry *entry, const struct site_entry *source)
 static bool is_final(const struct site_entry *entry)
 {
 	return entry->loaded && !entry->deferred;
+}
+
+/*
+ * Joins the sites of one stack that have different sampling steps to the site of step 0. A deferred
+ * stack belongs to a single site.
+ */
+static void join_steps(struct site_entry *entry)
+{
+	if (entry->step && !entry->deferred)
+		entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
 }
 
 /*
@@ -184,6 +195,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 		source->resolved_id = source->id;
 		source->loaded = true;
 		err = load_stack(tracker, source);
+		join_steps(source);
 	}
 	return err || source == entry ? err : copy_stack(entry, source);
 }
@@ -196,6 +208,19 @@ static struct site_entry *get_known(struct tracker *tracker, uint64_t site)
 	if (entry && !entry->is_known)
 		look_up_site(tracker, entry);
 	return entry;
+}
+
+int tracker_sites_weigh(struct tracker *tracker, uint64_t site, struct block *block)
+{
+	const struct site_entry *entry = get_known(tracker, site);
+
+	if (!entry)
+		return -ENOMEM;
+	block->sampled_size = SAMPLED_FOR_CERTAIN;
+	if (entry->step && entry->step <= tracker->coarsest_step)
+		block->sampled_size = sampled_size_of_step(
+			block->size, MEMLEAK_STEP_TIMES(tracker->coarsest_step - entry->step));
+	return 0;
 }
 
 /* Returns the site with the stack of another site, but with this image and kind. */
@@ -247,6 +272,7 @@ static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 		return 0;
 	same->image = entry->image;
 	same->kind = entry->kind;
+	same->stack = entry->resolved_stack;
 	same->resolved_stack = entry->resolved_stack;
 	same->resolved_id = same->id;
 	same->is_known = true;

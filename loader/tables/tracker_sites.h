@@ -20,6 +20,12 @@ int tracker_sites_load(struct tracker *tracker);
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 
 /*
+ * Sets the sampled_size of a block by the sampling step of its site; for SAMPLING_STEPS. Returns 0
+ * or -ENOMEM.
+ */
+int tracker_sites_weigh(struct tracker *tracker, uint64_t site, struct block *block);
+
+/*
  * Returns the id of the site that has the image and stack of `site` and the given kind; 0 if out of
  * memory.
  */

@@ -58,7 +58,12 @@ uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns)
 int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns)
 {
-	return block_walk_add(&walk->blocks, owner, site, block, birth_ns);
+	struct block weighed = *block;
+	int err = 0;
+
+	if (walk->blocks.sampling.mode == SAMPLING_STEPS)
+		err = tracker_sites_weigh(walk->tracker, site, &weighed);
+	return err ? err : block_walk_add(&walk->blocks, owner, site, &weighed, birth_ns);
 }
 
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,

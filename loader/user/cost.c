@@ -5,11 +5,7 @@
 #include "base/proc.h"
 #include "loader/tables/tracker_stats.h"
 
-/*
- * Returns the total CPU time of all processes; 0 if a process has ended, because its time is then
- * unknown.
- */
-static uint64_t cpu_ns(const struct process_set *set)
+uint64_t user_cost_cpu_ns(const struct process_set *set)
 {
 	uint64_t sum_ns = 0;
 
@@ -50,7 +46,7 @@ static struct tracing_cost sums_of(const struct process_set *set, const struct s
 	return (struct tracing_cost){
 		.elapsed_ns = elapsed_ns,
 		.calls = stats->calls,
-		.cpu_ns = cpu_ns(set),
+		.cpu_ns = user_cost_cpu_ns(set),
 		.trap_ns = traps * set->programs->cost.trap_ns,
 		.is_least = is_stepped(set, stats),
 	};

@@ -9,6 +9,7 @@
 #include "loader/user/cost.h"
 #include "loader/user/events.h"
 #include "loader/user/item_watch.h"
+#include "loader/user/overhead.h"
 #include "loader/user/peak.h"
 #include "loader/user/snapshot.h"
 #include "loader/user/tracing.h"
@@ -19,6 +20,7 @@ struct user_source {
 	struct user_symbols symbols;
 	struct user_events events;
 	struct user_peak peak;
+	struct overhead overhead;
 };
 
 static struct user_source *user_source_of(struct source *source)
@@ -28,8 +30,12 @@ static struct user_source *user_source_of(struct source *source)
 
 static int user_source__start(struct source *base)
 {
-	struct tracing *tracing = &user_source_of(base)->tracing;
+	struct user_source *source = user_source_of(base);
+	struct tracing *tracing = &source->tracing;
+	int err = overhead_begin(&source->overhead, &tracing->set);
 
+	if (err)
+		return err;
 	tracing_start(tracing);
 	user_cost_begin(&tracing->set);
 	return 0;
@@ -47,7 +53,9 @@ static int user_source__poll_fd(const struct source *base)
 
 static bool user_source__ended(const struct source *base)
 {
-	return process_set_ended(&((const struct user_source *)base)->tracing.set);
+	const struct user_source *source = (const struct user_source *)base;
+
+	return process_set_ended(&source->tracing.set) || overhead_has_failed(&source->overhead);
 }
 
 static int handle_pending(struct source *base, const struct event_listener *listener,
@@ -60,6 +68,7 @@ static int handle_pending(struct source *base, const struct event_listener *list
 	source->events.listener = listener;
 	err = take(&source->tracing, deadline_ns);
 	source->events.listener = NULL;
+	overhead_poll(&source->overhead);
 	return err ? err : user_peak_watch(&source->peak);
 }
 
@@ -100,6 +109,8 @@ static int user_source__read(struct source *base, const struct read_request *req
 	set->programs->tracker.walker.heaps_before_ns = 0;
 	if (!err)
 		user_cost_read(set, ret);
+	if (!err)
+		overhead_read(&source->overhead, ret);
 	tracker_forget_pictures(&set->programs->tracker);
 	/* Keep the symbols of processes that may be removed before the report is made. */
 	if (!err)
@@ -173,6 +184,7 @@ static void user_source__free(struct source *base)
 	struct user_source *source = user_source_of(base);
 
 	user_symbols_deinit(&source->symbols);
+	overhead_end(&source->overhead);
 	tracing_deinit(&source->tracing);
 	peak_deinit(&source->peak.copies.kept);
 	free(source);

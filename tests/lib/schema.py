@@ -388,6 +388,9 @@ def check_report(report, with_allocs=False):
         cost = report["tracing_cost"]
         check_keys("tracing_cost", cost, TRACING_COST)
         require(0 <= cost["least_cpu_share"] <= 1 and 0 <= cost["cpu_share"] < 1, f"cost {cost}")
+    if "max_overhead" in report:
+        check_keys("max_overhead", report["max_overhead"], {"cpu_share": (int, float),
+                                                            "interval": INTEGER})
     for growth in report.get("untraced", ()):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")

@@ -11,7 +11,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # Programs with a single source file.
 PLAIN := leak births functions chase edges handover mappings threads pending churn relocated process dlopen again sizes \
-	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
+	wide many batches pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family hog prefork untraced inherited growing spread arrays moving strings odd_strings runtime_init after_free \
 	two_allocators copies moved_text leaderless workers named linked mapped mapper reload forged_hook census resident keeps pins held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads
 # Sources built in other ways, and programs with several files.

@@ -257,6 +257,7 @@ static void sites(void **state)
 		.opts.top = 4,
 		.snap = SNAPSHOT(
 			all, .sampling = {SAMPLING_COUNT, 10},
+			.cost = {.most_share = 0.03, .sample_bytes = 65536},
 			.stats = {[SPACE_USER] =
 					  {.known = true,
 					   .calls_of = {[FAMILY_MALLOC] = 9, [FAMILY_FREE] = 5}},

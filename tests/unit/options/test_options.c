@@ -125,6 +125,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
 	print_number(out, "rate", opts->sample_rate, 1);
 	print_number(out, "bytes", opts->sample_bytes, 0);
+	print_number(out, "max-overhead", opts->max_overhead, 0);
 	print_number(out, "top", opts->top, 10);
 	print_number(out, "min", opts->min_size, 0);
 	print_number(out, "max", opts->max_size, UINT64_MAX);
@@ -253,6 +254,7 @@ static void refused(void **state)
 		{"-p 1 -C", " bytes --fds --agent pin"},
 		{"-p 1 -s 5", " bytes --fds pin"},
 		{"-p 1 --sample-bytes 5", " -s --fds pin"},
+		{"-p 1 --max-overhead 3", " -s -f -K --fds --agent pin"},
 		{"-p 1 -O lib.so", " --fds --agent"},
 		{"-p 1 5 6", " -d"},
 		{"-p 1 -d 5", " -d"},

@@ -236,6 +236,8 @@ static void same_cost(const struct tracing_cost *a, const struct tracing_cost *b
 	assert_int_equal(a->ns, b->ns);
 	assert_int_equal(a->trap_ns, b->trap_ns);
 	assert_int_equal(a->is_least, b->is_least);
+	assert_true(a->most_share == b->most_share);
+	assert_int_equal(a->sample_bytes, b->sample_bytes);
 }
 
 static void same_footprint(const struct footprint *a, const struct footprint *b)

@@ -547,9 +547,10 @@ static int read_footprint(unsigned int version, size_t cnt)
 /* The footprint of a process has more numbers in newer versions. */
 static void footprints_of_versions(void **state)
 {
-	static const size_t parts[] = {[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,
-				       [10] = 9,  [11] = 10, [12] = 11, [13] = 11, [14] = 11,
-				       [15] = 11, [16] = 19, [17] = 20, [18] = 22, [19] = 22};
+	static const size_t parts[] = {
+		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9,
+		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19,
+		[17] = 20, [18] = 22, [19] = 22, [20] = 22};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);
@@ -562,7 +563,7 @@ static void footprints_of_versions(void **state)
 static void memory_of_versions(void **state)
 {
 	static const size_t numbers[] = {[5] = 15,  [8] = 15,  [9] = 16,  [12] = 16, [13] = 18,
-					 [16] = 18, [17] = 20, [18] = 20, [19] = 21};
+					 [16] = 18, [17] = 20, [18] = 20, [19] = 21, [20] = 21};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		if (!numbers[version])

@@ -34,6 +34,33 @@ static void one_block_by_bytes(void **state)
 	expect_near(sum.bytes_variance, 1e6 * exp(-1) / pow(1 - exp(-1), 2));
 }
 
+/*
+ * Blocks that were sampled at several rates: the one sampled at a fourth of the rate has the same
+ * weight as with SAMPLING_BYTES and that rate. Blocks of the time before sampling have no error.
+ */
+static void blocks_by_steps(void **state)
+{
+	static const struct sampling steps = {SAMPLING_STEPS, 4000};
+	struct estimate sum = {0}, wanted = {0};
+
+	estimate_add(&sum, &steps, 100, sampled_size_of_step(100, 4));
+	estimate_add(&wanted, &by_bytes, 100, 100);
+	expect_near(sum.bytes, wanted.bytes);
+	expect_near(sum.count, wanted.count);
+	expect_near(sum.bytes_variance, wanted.bytes_variance);
+	expect_near(sum.count_variance, wanted.count_variance);
+	sum = wanted = (struct estimate){0};
+	estimate_add(&sum, &steps, 0, sampled_size_of_step(0, 4));
+	estimate_add(&wanted, &by_bytes, 0, 0);
+	expect_near(sum.count, wanted.count);
+	sum = (struct estimate){0};
+	estimate_add(&sum, &steps, 100, SAMPLED_FOR_CERTAIN);
+	expect_near(sum.bytes, 100);
+	expect_near(sum.count, 1);
+	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
+	assert_true(sampled_size_of_step(1ULL << 63, 4) == SAMPLED_FOR_CERTAIN);
+}
+
 static void one_block_by_count(void **state)
 {
 	struct estimate sum = {0};
@@ -210,11 +237,17 @@ static void unbiased_by_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_block_by_bytes), cmocka_unit_test(one_block_by_count),
-		cmocka_unit_test(all_is_looked_at),   cmocka_unit_test(small_blocks),
-		cmocka_unit_test(large_blocks),       cmocka_unit_test(pieces),
-		cmocka_unit_test(sums_without_sizes), cmocka_unit_test(whole_numbers),
-		cmocka_unit_test(unbiased_by_bytes),  cmocka_unit_test(unbiased_by_count),
+		cmocka_unit_test(one_block_by_bytes),
+		cmocka_unit_test(one_block_by_count),
+		cmocka_unit_test(blocks_by_steps),
+		cmocka_unit_test(all_is_looked_at),
+		cmocka_unit_test(small_blocks),
+		cmocka_unit_test(large_blocks),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(sums_without_sizes),
+		cmocka_unit_test(whole_numbers),
+		cmocka_unit_test(unbiased_by_bytes),
+		cmocka_unit_test(unbiased_by_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

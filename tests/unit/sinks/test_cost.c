@@ -161,13 +161,40 @@ static void refused(void **state)
 	}
 }
 
+/* With --max-overhead: the line has the maximum and the present step, and no advice follows. */
+static void with_maximum(void **state)
+{
+	struct snapshot snap = {0};
+	struct tracing_cost cost = {.elapsed_ns = 2000 * MSEC,
+				    .calls = 1000,
+				    .cpu_ns = 1000 * MSEC,
+				    .ns = 750 * MSEC,
+				    .most_share = 0.035};
+	char *text = text_of_cost(&snap, cost);
+
+	assert_string_equal(text,
+			    "tracing costs some 75 % of the target's CPU time (500 calls/s), at "
+			    "most 3.5 %: all blocks are recorded\n");
+	free(text);
+	cost.sample_bytes = 64 << 10;
+	cost.most_share = 0.03;
+	text = text_of_cost(&snap, cost);
+	assert_non_null(
+		strstr(text, "(500 calls/s), at most 3 %: one sample is taken every 64.0 KiB\n"));
+	free(text);
+	cost.cpu_ns = 0;
+	text = text_of_cost(&snap, cost);
+	assert_string_equal(
+		text, "the cost of tracing is not known yet, at most 3 %: one sample is taken "
+		      "every 64.0 KiB\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traps),
-		cmocka_unit_test(large_blocks),
-		cmocka_unit_test(idle),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(traps),   cmocka_unit_test(large_blocks), cmocka_unit_test(idle),
+		cmocka_unit_test(refused), cmocka_unit_test(with_maximum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
