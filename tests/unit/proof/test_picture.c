@@ -6,6 +6,7 @@
 #include "proof/picture.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -166,10 +167,35 @@ static void nobody_is_gone(void **state)
 	assert_int_equal(picture_taker__take(taker, pid, false, patience(), &picture), -ESRCH);
 }
 
+/* Only one picture is taken of a process at its exit, so it must not be taken too early. */
+static void end_is_taken_once_noted(void **state)
+{
+	struct picture_taker *ender;
+	struct picture *picture;
+	struct pollfd at_end = {.events = POLLIN};
+	pid_t pid;
+
+	NEED_ROOT(CAP_SYS_PTRACE);
+	pid = start(sleep_with_registers);
+	assert_int_equal(picture_taker__new(&ender), 0);
+	assert_int_equal(picture_taker__watch_end(ender, pid), 0);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	at_end.fd = picture_taker__end_fd(ender);
+	assert_int_equal(poll(&at_end, 1, (int)PATIENCE_MS), 1);
+	assert_int_equal(picture_taker__take(ender, pid, false, patience(), &picture), -EAGAIN);
+	assert_true(picture_taker__note_end(ender));
+	assert_int_equal(picture_taker__take(ender, pid, false, patience(), &picture), 0);
+	assert_int_equal(picture->method, PICTURE_ENDED);
+	picture__free(picture);
+	picture_taker__free(ender);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_of_a_sleeper_are_read),
+		cmocka_unit_test(end_is_taken_once_noted),
 		cmocka_unit_test(nobody_is_gone),
 	};
 
