@@ -241,17 +241,39 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 						  : NULL;
 }
 
+static bool is_generated(const struct sym_location *location)
+{
+	return location && location->module && !strcmp(location->module, "[jit]");
+}
+
+/* Returns the file of a frame if it is an interpreter, otherwise NULL. */
+static const char *interpreter_at(const struct sym_location *location)
+{
+	return location && location->module && interpreter_of(location->module) ? location->module
+										: NULL;
+}
+
 /*
  * Returns the file that runs the scripts on a stack: the file of the first frame after those of a
- * script. NULL if there is none. A program that contains an interpreter may have any name.
+ * script, or an interpreter next to generated code. NULL if there is none. A program that contains
+ * an interpreter may have any name.
  */
 static const char *interpreter_on(const struct report_site *shown)
 {
-	for (size_t i = 1; i < shown->site->frame_cnt; i++)
-		if (sym_is_script(shown->locations[i - 1]) && shown->locations[i] &&
-		    !sym_is_script(shown->locations[i]))
-			return shown->locations[i]->module;
-	return NULL;
+	const char *ret = NULL;
+
+	for (size_t i = 1; !ret && i < shown->site->frame_cnt; i++) {
+		const struct sym_location *callee = shown->locations[i - 1];
+		const struct sym_location *caller = shown->locations[i];
+
+		if (sym_is_script(callee) && caller && !sym_is_script(caller))
+			ret = caller->module;
+		else if (is_generated(caller))
+			ret = interpreter_at(callee);
+		else if (is_generated(callee))
+			ret = interpreter_at(caller);
+	}
+	return ret;
 }
 
 /*

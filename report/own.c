@@ -78,6 +78,9 @@ static const char *const interpreters[] = {
 /* Prefixes of the symbols of V8's built-in code. */
 static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"};
 
+/* Prefixes of the names of Java's own classes. */
+static const char *const java_packages[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
+
 #define BEGINS(text, prefixes) has_prefix_of(text, prefixes, CNT(prefixes))
 
 /* Returns the part of a path after its first folder; NULL if there is none. */
@@ -208,12 +211,25 @@ bool script_is_of_program(const struct options *opts, const struct script_functi
 	       !is_of_package(script->path);
 }
 
-static enum code_owner script_owner(const struct options *opts, const char *symbol)
+/* Methods are named with their class ("void Cart.add(int)"), parts of the JVM with other words. */
+static enum code_owner java_owner(const char *symbol)
 {
+	if (!strchr(symbol, '.'))
+		return CODE_OF_INTERPRETER;
+	return BEGINS(function_name_of(symbol).whole, java_packages) ? CODE_OF_LIBRARY
+								     : CODE_OF_PROGRAM;
+}
+
+static enum code_owner script_owner(const struct options *opts, const struct program *program,
+				    const char *symbol)
+{
+	const char *runtime = program->interpreter ? interpreter_of(program->interpreter) : NULL;
 	struct script_function script;
 
 	if (!symbol)
 		return CODE_OF_NOBODY;
+	if (runtime && !strcmp(runtime, "jvm"))
+		return java_owner(symbol);
 	if (!script_function_of(symbol, &script))
 		return BEGINS(symbol, built_in_code) ? CODE_OF_INTERPRETER : CODE_OF_PROGRAM;
 	return script_is_of_program(opts, &script) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
@@ -353,7 +369,7 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 	if (!module || !*module)
 		return CODE_OF_NOBODY;
 	if (!strcmp(module, "[jit]") || sym_is_script(location))
-		return script_owner(opts, frame ? frame->symbol : NULL);
+		return script_owner(opts, program, frame ? frame->symbol : NULL);
 	if (*module == '[')
 		return CODE_OF_NOBODY;
 	if (module_is_runtime(module))

@@ -53,6 +53,11 @@ static const struct runtime_objects known[] = {
 		.has_blocks = true,
 		.functions = buffer_functions,
 	},
+	{
+		.runtime = "java",
+		.words = "Java objects",
+		.advice = "to see which: jcmd PID GC.class_histogram",
+	},
 	{.runtime = "lua", .words = "lua objects", .has_blocks = true},
 	{.runtime = "luajit", .words = "lua objects", .has_blocks = true},
 	{.runtime = "tcl", .words = "tcl objects", .has_blocks = true},

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "report/conclusion.h"
 #include "report/pools.h"
+#include "report/runtime_objects.h"
 #include "report/trend.h"
 #include "sinks/rss_line.h"
 #include "sinks/text_part.h"
@@ -295,6 +296,18 @@ static void write_command(const struct text_part *part, const struct untraced_gr
 }
 
 /*
+ * Writes how to find out which objects grow, if the process's name is that of a language runtime:
+ * runtimes also fill memory that they have mapped before. For Python, the report has other lines.
+ */
+static void write_objects(const struct text_part *part, const struct process *process)
+{
+	const struct runtime_objects *objects = runtime_objects_of(process->comm);
+
+	if (objects && objects->advice && !part->report->snapshot->python)
+		fprintf(part->out, "; %s may grow there, %s", objects->words, objects->advice);
+}
+
+/*
  * Ends a line about untraced growth with a cause, if one is known: the part of resident memory that
  * grew most, or else the option that shows more, or advice.
  */
@@ -315,6 +328,8 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 		fprintf(part->out, ": %s", advice);
 	else
 		write_command(part, growth);
+	if (growth->part == FOOTPRINT_ANONYMOUS)
+		write_objects(part, growth->process);
 	fputc('\n', part->out);
 }
 

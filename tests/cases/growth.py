@@ -309,6 +309,20 @@ def test_untraced(t, way):
 
 @slow
 @timeout(120)
+def test_objects(t):
+    """If untraced memory of java grows, the verdict names the command that counts its objects."""
+    path = shutil.copy(t.file_of("untraced"), t.tmp / "java")
+    program = t.program("untraced", "anonymous", path=path)
+    memleak = t.memleak("-p", str(program.pid), "1", "14").ready()
+    program.send()
+    memleak.finish()
+    if not re.search(r"^▲ anonymous memory \(RSS and swap\) grows .* since the start; Java objects may grow "
+                     r"there, to see which: jcmd PID GC.class_histogram$", memleak.out.text, re.M):
+        raise Failure(memleak.out.text)
+
+
+@slow
+@timeout(120)
 @each("shared", "descriptors", "timers", "copied", "orphan")
 def test_all_clear(t, what):
     """"Nothing seems to leak" is printed only if the kernel's figures of the process agree."""

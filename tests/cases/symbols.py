@@ -15,7 +15,7 @@ import struct
 import subprocess
 import time
 
-from lib import Failure, Skip, each, expect, owner, pitfall
+from lib import Failure, Skip, each, expect, owner, pitfall, timeout
 from lib.expect import culprit
 from lib.memleak import helpers_of
 from lib.python import interpreter
@@ -347,6 +347,51 @@ def test_node_unnamed(t):
     memleak.stop()
     if "at run time (node --perf-basic-prof names it)" not in memleak.notes:
         raise Failure(f"{memleak.notes!r}")
+
+
+JAVA = """
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+
+public class Leaky {
+    static final ArrayList<ByteBuffer> kept = new ArrayList<>();
+
+    static void remember() { kept.add(ByteBuffer.allocateDirect(20000)); }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("ready");
+        while (true) {
+            for (int i = 0; i < 20; i++)
+                remember();
+            Thread.sleep(20);
+        }
+    }
+}
+"""
+
+
+@timeout(240)
+def test_java(t):
+    """A note says how the JVM names its code. With names, the method of the program is accused."""
+    if not shutil.which("jcmd"):
+        raise Skip("no jcmd")
+    path = t.tmp / "Leaky.java"
+    path.write_text(JAVA, encoding="utf-8")
+    program = t.process(("java", "-XX:+PreserveFramePointer", "-XX:TieredStopAtLevel=1",
+                         "-XX:MaxDirectMemorySize=8g", path), cwd=t.tmp)
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.memleak("-p", str(program.pid), "1").ready()
+    memleak.wait_for("the note", lambda: "(jcmd PID Compiler.perfmap names it" in memleak.notes)
+    memleak.stop()
+    subprocess.run(("jcmd", str(program.pid), "Compiler.perfmap"), check=True,
+                   stdout=subprocess.DEVNULL)
+    try:
+        memleak = t.memleak("-p", str(program.pid), "1").ready()
+        memleak.wait_for("an accusation of a method", lambda: re.search(
+            r"^▲ a leak is likely: .*Leaky\.remember", memleak.out.text, re.M))
+        memleak.stop()
+    finally:
+        os.unlink(f"/tmp/perf-{program.pid}.map")
 
 
 @each(*SCRIPTS)

@@ -34,7 +34,7 @@ REASONS = {
     "process.asked_to_end_while_searching": PROBES, "process.raise_in_later_library": PROBES,
     "process.dlopened_*": PROBES, "places.*": PROBES, "process.worker_is_made.*": PROBES,
     "process.workers.*": PROBES, "process.worker_is_traced": PROBES, "process.many_given": PROBES,
-    "symbols.script.*": PROBES, "symbols.node_unnamed": PROBES,
+    "symbols.script.*": PROBES, "symbols.java": PROBES, "symbols.node_unnamed": PROBES,
     "pending.*": PROBES, "count.count_target_filter.*": PROBES, "count.count_gone.*": PROBES,
     "count.count_operators.operators": OWN,
     "unwind.pending_return_probes.*": RETURNS,

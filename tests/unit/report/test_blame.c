@@ -422,6 +422,20 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
+	/* Classes of Java itself, and code that the JVM generates for itself, are not the program's
+	   own. */
+	{.frames = {"/opt/jdk/libjvm.so|Unsafe_AllocateMemory0",
+		    "[jit]|long jdk.internal.misc.Unsafe.allocateMemory0(long)",
+		    "[jit]|StubRoutines (1)", "[jit]|void Cart.add(int)",
+		    "/opt/jdk/libjvm.so|JavaMain"},
+	 .named = "void Cart.add(int)",
+	 .frame = 3,
+	 .through = "long jdk.internal.misc.Unsafe.allocateMemory0(long)"},
+	{.frames = {"/usr/lib/libz.so.1|deflateInit2_",
+		    "/opt/jdk/libzip.so|Java_java_util_zip_Deflater_init", "[jit]|Interpreter",
+		    "/opt/jdk/libjvm.so|JavaMain"},
+	 .named = "Java_java_util_zip_Deflater_init",
+	 .frame = 1},
 	/* A library can be blamed only if it is installed with the program. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",

@@ -49,6 +49,7 @@ static void others(void **state)
 {
 	assert_string_equal(runtime_objects_of("/usr/bin/lua5.4")->words, "lua objects");
 	assert_string_equal(runtime_objects_of("/usr/bin/tclsh8.6")->words, "tcl objects");
+	assert_string_equal(runtime_objects_of("java")->words, "Java objects");
 	assert_non_null(runtime_objects_of("/usr/lib/libgc.so.1.5.1"));
 	assert_null(runtime_objects_of("/usr/bin/gc"));
 	assert_non_null(runtime_objects_of("/usr/lib/libapr-1.so.0.7.2"));
