@@ -75,8 +75,10 @@ static const char *const interpreters[] = {
 	"dotnet", "coreclr", "deno", "bun",    "julia", "mozjs", "gjs", "beam.smp",
 };
 
-/* Prefixes of the symbols of V8's built-in code. */
-static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"};
+/* Prefixes of the symbols of code that V8 and Erlang's BEAM generate for themselves. */
+static const char *const built_in_code[] = {
+	"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:", "$global::",
+};
 
 /* Prefixes of the names of Java's own classes. */
 static const char *const java_packages[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};

@@ -55,8 +55,13 @@ static const struct runtime_objects known[] = {
 	},
 	{
 		.runtime = "java",
-		.words = "Java objects",
+		.words = "java objects",
 		.advice = "to see which: jcmd PID GC.class_histogram",
+	},
+	{
+		.runtime = "beam.smp",
+		.words = "erlang terms",
+		.advice = "to see which kind: erlang:memory()",
 	},
 	{.runtime = "lua", .words = "lua objects", .has_blocks = true},
 	{.runtime = "luajit", .words = "lua objects", .has_blocks = true},
@@ -73,6 +78,13 @@ static const struct runtime_objects known[] = {
 	{.runtime = "php", .words = "php objects", .has_blocks = true},
 	{.runtime = "php-fpm", .words = "php objects", .has_blocks = true},
 	{.runtime = "php-cgi", .words = "php objects", .has_blocks = true},
+	{
+		.runtime = "mozjs",
+		.words = "JavaScript objects",
+		.advice = "to see which: System.dumpHeap() of gjs",
+		.block_advice = "to see which: System.dumpHeap() of gjs",
+		.is_library = true,
+	},
 	{.runtime = "gc", .words = "objects on libgc's heap", .is_library = true},
 	{.runtime = "apr", .words = "memory pools of libapr", .is_library = true},
 };

@@ -316,7 +316,7 @@ def test_objects(t):
     memleak = t.memleak("-p", str(program.pid), "1", "14").ready()
     program.send()
     memleak.finish()
-    if not re.search(r"^▲ anonymous memory \(RSS and swap\) grows .* since the start; Java objects may grow "
+    if not re.search(r"^▲ anonymous memory \(RSS and swap\) grows .* since the start; java objects may grow "
                      r"there, to see which: jcmd PID GC.class_histogram$", memleak.out.text, re.M):
         raise Failure(memleak.out.text)
 

@@ -436,6 +436,10 @@ static const struct stack stacks[] = {
 		    "/opt/jdk/libjvm.so|JavaMain"},
 	 .named = "Java_java_util_zip_Deflater_init",
 	 .frame = 1},
+	{.frames = {"/usr/bin/beam.smp|erts_alloc", "[jit]|$global::call_light_bif_shared",
+		    "[jit]|$cart:add/2", "/usr/bin/beam.smp|main"},
+	 .named = "$cart:add/2",
+	 .frame = 2},
 	/* A library can be blamed only if it is installed with the program. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",

@@ -49,7 +49,10 @@ static void others(void **state)
 {
 	assert_string_equal(runtime_objects_of("/usr/bin/lua5.4")->words, "lua objects");
 	assert_string_equal(runtime_objects_of("/usr/bin/tclsh8.6")->words, "tcl objects");
-	assert_string_equal(runtime_objects_of("java")->words, "Java objects");
+	assert_string_equal(runtime_objects_of("java")->words, "java objects");
+	assert_string_equal(runtime_objects_of("/usr/lib/erlang/erts-13.1/bin/beam.smp")->words,
+			    "erlang terms");
+	assert_true(advises("/usr/lib/libmozjs-102.so.102.15.1", "System.dumpHeap()"));
 	assert_non_null(runtime_objects_of("/usr/lib/libgc.so.1.5.1"));
 	assert_null(runtime_objects_of("/usr/bin/gc"));
 	assert_non_null(runtime_objects_of("/usr/lib/libapr-1.so.0.7.2"));
