@@ -80,8 +80,10 @@ static const char *const built_in_code[] = {
 	"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:", "$global::",
 };
 
-/* Prefixes of the names of Java's own classes. */
-static const char *const java_packages[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
+/* Prefixes of the names of Java's own classes, as jcmd and perf-map-agent write them. */
+static const char *const java_packages[] = {
+	"java.", "javax.", "jdk.", "sun.", "com.sun.", "Ljava/", "Ljavax/", "Ljdk/", "Lsun/",
+};
 
 #define BEGINS(text, prefixes) has_prefix_of(text, prefixes, CNT(prefixes))
 
@@ -213,10 +215,11 @@ bool script_is_of_program(const struct options *opts, const struct script_functi
 	       !is_of_package(script->path);
 }
 
-/* Methods are named with their class ("void Cart.add(int)"), parts of the JVM with other words. */
+/* Methods are named with their class ("void Cart.add(int)", "LCart;::add"), parts of the JVM not.
+ */
 static enum code_owner java_owner(const char *symbol)
 {
-	if (!strchr(symbol, '.'))
+	if (!strpbrk(symbol, ".:"))
 		return CODE_OF_INTERPRETER;
 	return BEGINS(function_name_of(symbol).whole, java_packages) ? CODE_OF_LIBRARY
 								     : CODE_OF_PROGRAM;
