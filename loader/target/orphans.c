@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/bisect.h"
@@ -143,6 +144,20 @@ static bool is_orphan(struct search *search, struct running_program *program)
 	       is_in_same_cgroup(pid, program->pid);
 }
 
+/*
+ * True for a copy that memleak made for a proof: the copy is an orphan, too, and memleak traces it
+ * by ptrace() as long as it exists.
+ */
+static bool is_copy(pid_t pid)
+{
+	cleanup_free char *status = NULL;
+	pid_t tracer = proc_read(pid, "status", &status)
+			       ? 0
+			       : (pid_t)proc_status_number(status, "TracerPid");
+
+	return tracer && program_of(tracer) == program_of(getpid());
+}
+
 static void add_orphan(pid_t pid, struct footprint *ret)
 {
 	cleanup_free char *name = *ret->orphan ? NULL : proc_comm(pid);
@@ -170,7 +185,7 @@ void orphans_read(struct program_list *list, pid_t pid,
 			continue;
 		if (is_traced(arg, relations_of(search.own)->parent))
 			return;
-		if (is_orphan(&search, other))
+		if (is_orphan(&search, other) && !is_copy(other->pid))
 			add_orphan(other->pid, ret);
 	}
 }

@@ -185,6 +185,17 @@ def test_copied(t, value):
     prove(t, *value, "busy", method="clone")
 
 
+def test_copy_is_no_orphan(t):
+    """No report counts the copy of a process as a process of the same program."""
+    scene, program = SCENES[0]
+    running = t.program(program, scene, "busy")
+    memleak = t.memleak("--prove", "-p", str(running.pid), "1", "4").ready()
+    running.go()
+    memleak.finish()
+    if "of the same program" in memleak.out.text:
+        raise Failure(memleak.out.text)
+
+
 def test_relocated(t):
     """Blocks that moved after memory was copied are not lost."""
     running = t.program("relocated")
