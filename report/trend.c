@@ -956,7 +956,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 	if (span == SPAN_CNT && !found.reasons.objection && has_stalled(history, &series, &found))
 		found.reasons.objection = OBJECTION_LATELY;
 	found.reasons.objection = weigh(history, span, &found, &found.reasons);
-	ret->undecided |= found.reasons.objection == OBJECTION_EARLIER;
+	ret->undecided |= found.reasons.objection == OBJECTION_EARLIER ||
+			  (found.reasons.objection == OBJECTION_PROCESS && span == SPAN_CNT);
 	if (span < SPAN_CNT && found.reasons.objection)
 		return false;
 	ret->reasons = found.reasons;

@@ -138,7 +138,8 @@ struct trend {
 	struct leak_score score;
 	struct reasons reasons;
 	/*
-	 * True if the site grows, but its blocks may just replace freed blocks from before tracing.
+	 * True if the site grows, but its blocks may just replace other blocks, from before tracing
+	 * or of other sites.
 	 */
 	bool undecided;
 	/*

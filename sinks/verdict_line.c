@@ -438,8 +438,7 @@ void verdict_write_undecided(const struct text_part *part)
 	size_t cnt = part->report->undecided;
 
 	text_begin_line(part);
-	fprintf(part->out,
-		"not known yet whether %zu site%s: blocks from before tracing are freed as fast\n",
+	fprintf(part->out, "not known yet whether %zu site%s: other blocks are freed as fast\n",
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 

@@ -250,6 +250,19 @@ static void run_late(struct made_program *program, uint64_t seed)
 	leaks("late leak of what was there", seed, &trends[2], 6000);
 }
 
+/* A leak is hidden by blocks that were allocated while memleak traced and now expire faster. */
+static void run_masked(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	for (int i = 0; i < 10000; i++)
+		made_block(program, 0, 5, made_between(program, 1, 120), 1500);
+	made_leak(program, 1, 5, 90, 20, 2000);
+	made_program_judge(program, 80, trends);
+	if (!trend_is_suspect(&trends[1]) && !trends[1].undecided && !trends[1].pending)
+		tell("masked leak", seed, &trends[1]);
+}
+
 static void run_two(struct made_program *program, uint64_t seed)
 {
 	struct site sites[MADE_SITES] = {{.id = 1}, {.id = 2}};
@@ -510,6 +523,10 @@ static void late(void **state)
 {
 	replay(run_late, REPLAYS);
 }
+static void masked(void **state)
+{
+	replay(run_masked, REPLAYS);
+}
 static void two(void **state)
 {
 	replay(run_two, REPLAYS);
@@ -543,21 +560,14 @@ static void beside_replaced(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slow_leak),
-		cmocka_unit_test(hidden_leak),
-		cmocka_unit_test(slow_reader),
-		cmocka_unit_test(levelled),
-		cmocka_unit_test(sawtooth),
-		cmocka_unit_test(startup),
-		cmocka_unit_test(late),
-		cmocka_unit_test(two),
-		cmocka_unit_test(growing_buffer),
-		cmocka_unit_test(replaced),
-		cmocka_unit_test(beside_replaced),
-		cmocka_unit_test(few_earlier),
-		cmocka_unit_test(filling),
-		cmocka_unit_test(widening),
-		cmocka_unit_test(bursts),
+		cmocka_unit_test(slow_leak),   cmocka_unit_test(hidden_leak),
+		cmocka_unit_test(slow_reader), cmocka_unit_test(levelled),
+		cmocka_unit_test(sawtooth),    cmocka_unit_test(startup),
+		cmocka_unit_test(late),        cmocka_unit_test(masked),
+		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
+		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
+		cmocka_unit_test(few_earlier), cmocka_unit_test(filling),
+		cmocka_unit_test(widening),    cmocka_unit_test(bursts),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
