@@ -246,13 +246,6 @@ static bool is_generated(const struct sym_location *location)
 	return location && location->module && !strcmp(location->module, "[jit]");
 }
 
-/* Returns the file of a frame if it is an interpreter, otherwise NULL. */
-static const char *interpreter_at(const struct sym_location *location)
-{
-	return location && location->module && interpreter_of(location->module) ? location->module
-										: NULL;
-}
-
 /*
  * Returns the file that runs the scripts on a stack: the file of the first frame after those of a
  * script, or an interpreter next to generated code. NULL if there is none. A program that contains
@@ -269,9 +262,9 @@ static const char *interpreter_on(const struct report_site *shown)
 		if (sym_is_script(callee) && caller && !sym_is_script(caller))
 			ret = caller->module;
 		else if (is_generated(caller))
-			ret = interpreter_at(callee);
+			ret = interpreter_file(callee);
 		else if (is_generated(callee))
-			ret = interpreter_at(caller);
+			ret = interpreter_file(caller);
 	}
 	return ret;
 }

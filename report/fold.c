@@ -312,12 +312,6 @@ static bool is_spared(struct fold *fold, const char *inside)
 	return fold->spared <= (fold->interpreter ? SPARED_IN_SCRIPT : SPARED);
 }
 
-static const char *interpreter_in(const struct sym_location *location)
-{
-	return location && location->module && interpreter_of(location->module) ? location->module
-										: NULL;
-}
-
 /*
  * Returns the file of the interpreter that runs the blamed function; NULL if the blamed function is
  * not a script's. Also returns NULL if the blamed function is not the program's own: its callers in
@@ -332,9 +326,9 @@ static const char *interpreter_at(const struct report_site *shown)
 	    code_owner(NULL, &shown->program, blamed.location, blamed.frame) != CODE_OF_PROGRAM)
 		return NULL;
 	for (size_t i = shown->blamed.frame + 1; !found && i < shown->site->frame_cnt; i++)
-		found = interpreter_in(shown->locations[i]);
+		found = interpreter_file(shown->locations[i]);
 	for (size_t i = shown->blamed.frame; !found && i-- > 0;)
-		found = interpreter_in(shown->locations[i]);
+		found = interpreter_file(shown->locations[i]);
 	return found;
 }
 

@@ -159,6 +159,12 @@ const char *interpreter_of(const char *module)
 	return NULL;
 }
 
+const char *interpreter_file(const struct sym_location *location)
+{
+	return location && location->module && interpreter_of(location->module) ? location->module
+										: NULL;
+}
+
 /*
  * True if `path` is `own` or lies below it. If `own` is relative, it may be anywhere in the path.
  */

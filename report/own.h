@@ -72,4 +72,10 @@ bool module_is_named(const char *module, const char *name);
  */
 const char *interpreter_of(const char *module);
 
+/*
+ * Returns the file of a frame if it is an interpreter, otherwise NULL. `location` is the location
+ * of the frame, and may be NULL.
+ */
+const char *interpreter_file(const struct sym_location *location);
+
 #endif
