@@ -116,7 +116,7 @@ static const char *const kernel_mappers[] = {
 
 static const struct runtime_objects page_tables = {
 	.words = "page tables",
-	.block_advice = "mapped memory grows with them: -p PID shows where",
+	.advice = "mapped memory grows with them: -p PID shows where",
 };
 
 /* Growth per second. */

@@ -6,14 +6,15 @@
 #include <stdbool.h>
 
 struct runtime_objects {
-	const char *runtime;      /* name of the runtime, without version */
-	const char *words;        /* name of the kind of objects, such as "python objects" */
-	const char *advice;       /* how to find out which objects grow; NULL if not known */
-	const char *block_advice; /* advice for the case that each object has a block of its own */
+	const char *runtime; /* name of the runtime, without version */
+	const char *words;   /* name of the kind of objects, such as "python objects" */
+	const char *advice;  /* how to find out which objects grow; NULL if not known */
+	/* True if the advice is of no use for objects that have a heap block each. */
+	bool advises_only_pools;
 	/*
-	 * If not NULL, lineless_advice replaces `advice`, and lineless_block_advice replaces
-	 * `block_advice`, in a report in which no stack has a line of a script. memleak can read
-	 * the lines of the runtime's scripts only on some machines.
+	 * If not NULL, replace `advice` in a report in which no stack has a line of a script:
+	 * lineless_advice for objects in pools, lineless_block_advice for objects that have a heap
+	 * block each. memleak can read the lines of the runtime's scripts only on some machines.
 	 */
 	const char *lineless_advice;
 	const char *lineless_block_advice;

@@ -227,6 +227,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 	suspect->companion_cnt += is_companion;
 	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
 	suspect->bytes_per_s += path_bytes_per_s(path);
+	suspect->slowed_per_s += (1 - path->blamed_inside) * history->trend.slowed_per_s;
 	suspect->companions_per_s += is_companion ? path_bytes_per_s(path) : 0;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;

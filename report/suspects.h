@@ -27,6 +27,7 @@ struct suspect {
 	bool has_other_names;  /* true if the processes of the paths have different names */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
+	double slowed_per_s;   /* part of bytes_per_s that is missing in the recent past */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
 	double weight;           /* sum over all paths of bytes_per_s times leak score */
 	uint64_t seen;           /* number of sampled blocks ever seen, over all paths */

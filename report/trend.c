@@ -869,6 +869,14 @@ static bool is_pending(const struct series *series, const struct finding *found)
 	return false;
 }
 
+/* Returns the average growth in bytes per second since a point. */
+static double rate_since(const struct series *series, size_t since)
+{
+	double for_s = length_s(series, since);
+
+	return for_s > 0 ? (series->bytes[series->cnt - 1] - series->bytes[since]) / for_s : 0;
+}
+
 static void judge(const struct site_history *history, size_t span, const struct series *series,
 		  const struct finding *found, struct trend *ret)
 {
@@ -885,6 +893,9 @@ static void judge(const struct site_history *history, size_t span, const struct 
 	else if (ret->tendency == TENDENCY_LEVELLED)
 		ret->since_ns = (uint64_t)((now_s - found->level_s) * NSEC_PER_SEC);
 	slope_of(series, grows ? found->first : found->since - series->past, ret);
+	if (grows && found->reasons.lately < EVEN_RATE)
+		ret->slowed_per_s =
+			fmax(ret->bytes_per_s - rate_since(series, found->late - series->past), 0);
 	if (found->reasons.objection)
 		return;
 	score->growth = found->growth;

@@ -135,6 +135,11 @@ struct trend {
 	double bytes_per_s;
 	double low;
 	double high;
+	/*
+	 * bytes_per_s minus the rate in the recent past, if growth has become much slower, as in a
+	 * cache that fills up; otherwise 0.
+	 */
+	double slowed_per_s;
 	struct leak_score score;
 	struct reasons reasons;
 	/*

@@ -11,11 +11,14 @@
 #include "report/pools.h"
 #include "report/runtime_objects.h"
 #include "report/trend.h"
+#include "sinks/python_line.h"
 #include "sinks/rss_line.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
+/* Maximum bytes of the name of a script's function in the sentence. */
+#define SCRIPT_NAME_MOST 40
 
 /*
  * Writes a line for each function with proven losses that the report shows, the largest loss first,
@@ -790,9 +793,13 @@ static void write_unjudged(const struct text_part *part)
 {
 	bool is_over = all_have_ended(part->report);
 
-	fprintf(part->out, "no leak found%s, but not all growth can be judged%s",
-		is_over ? "" : " yet",
-		!is_over && needs_longer(part->report) ? ": trace for longer" : "");
+	fprintf(part->out, "no leak found%s, but ", is_over ? "" : " yet");
+	if (python_names_growth(part->report))
+		python_write_growth(part->out, part->report, SCRIPT_NAME_MOST);
+	else
+		fputs("not all growth can be judged", part->out);
+	if (!is_over && needs_longer(part->report))
+		fputs(": trace for longer", part->out);
 }
 
 static void write_unknown(const struct text_part *part)

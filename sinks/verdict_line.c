@@ -25,6 +25,12 @@
  */
 #define WIDTH 120
 
+/*
+ * If growth has slowed by more than this fraction, a line has the recent rate, instead of a word
+ * for how the site grows.
+ */
+#define MUCH_SLOWER 0.5
+
 #define NAME_MOST 60
 #define NAME_LEAST 20
 
@@ -281,7 +287,7 @@ static const char *advice_of(const struct report *report, const struct runtime_o
 
 	if (lineless && !has_script(report))
 		return lineless;
-	return in_pools ? objects->advice : objects->block_advice;
+	return in_pools || !objects->advises_only_pools ? objects->advice : NULL;
 }
 
 static void write_meanwhile(FILE *out, const struct report *report, const struct detail *detail)
@@ -337,6 +343,11 @@ static void write_kernel_owner(FILE *out, const struct suspect *suspect)
 		fputs(" and others", out);
 }
 
+static bool slows_down(const struct suspect *suspect)
+{
+	return suspect->slowed_per_s > MUCH_SLOWER * suspect->bytes_per_s;
+}
+
 static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 {
 	fputs(suspect->site->objects ? " grow " : " grows ", out);
@@ -344,6 +355,11 @@ static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 		fputs("at least ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);
+	if (slows_down(suspect)) {
+		fputs(" (lately ", out);
+		write_amount(out, suspect->bytes_per_s - suspect->slowed_per_s);
+		fputs("/s)", out);
+	}
 	if (suspect->site->site->kind == KIND_STACK)
 		fputs(" in thread stacks", out);
 	write_kernel_owner(out, suspect);
@@ -387,7 +403,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		write_descriptor_rate(out, suspect->bytes_per_s);
 	else
 		write_rate(out, suspect, is_part);
-	if (detail->manner)
+	if (detail->manner && !slows_down(suspect))
 		fprintf(out, ", %s", manner_of(trend->tendency));
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
 	if (suspect->site->chunks.bytes)
@@ -493,7 +509,8 @@ void verdict_write_unclear(const struct text_part *part, const struct pool *pool
 	uint64_t free_bytes = mostly_free(part->report, pool);
 
 	text_begin_line(part);
-	fprintf(part->out, "not known yet whether %s", pool->objects->words);
+	fprintf(part->out, "not known yet %s %s",
+		python_names_growth(part->report) ? "how fast" : "whether", pool->objects->words);
 	text_write_of_process(part, pool->sum.process);
 	fputs(" grow: they have taken memory in steps of ", part->out);
 	write_amount(part->out, (double)pool->step_bytes);

@@ -424,6 +424,24 @@ static void run_saturating(struct made_program *program, uint64_t seed)
 		tell("saturating cache", seed, &trends[0]);
 }
 
+/* A cache that is half full grows by 30 blocks per second after 100 blocks per second. */
+static void run_slowing(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+	double lately_per_s;
+
+	made_leak(program, 0, 0, 60, 100, 200);
+	made_leak(program, 0, 60, 100, 30, 200);
+	made_leak(program, 1, 0, 100, 100, 200);
+	made_program_judge(program, 100, trends);
+	leaks("steady leak", seed, &trends[1], 20000);
+	lately_per_s = trends[0].bytes_per_s - trends[0].slowed_per_s;
+	if (!trend_is_suspect(&trends[0]) || lately_per_s < 0.6 * 6000 || lately_per_s > 1.6 * 6000)
+		tell("slowing growth", seed, &trends[0]);
+	if (trends[1].slowed_per_s)
+		tell("steady growth", seed, &trends[1]);
+}
+
 /* The reports on a pool that fills. */
 struct filling {
 	uint64_t bytes;       /* at the report before */
@@ -466,6 +484,11 @@ static void run_filling(struct made_program *program, uint64_t seed)
 	made_program_run(program, 120, watch_filling, &seen);
 	late_pools += seen.suspected_s > begin_s + 2 * took_s;
 	new_suspicions += seen.new_suspicion;
+}
+
+static void slowing(void **state)
+{
+	replay(run_slowing, REPLAYS);
 }
 
 static void filling(void **state)
@@ -567,7 +590,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
 		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
 		cmocka_unit_test(few_earlier), cmocka_unit_test(filling),
-		cmocka_unit_test(widening),    cmocka_unit_test(bursts),
+		cmocka_unit_test(slowing),     cmocka_unit_test(widening),
+		cmocka_unit_test(bursts),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;

@@ -215,11 +215,11 @@ static void unknown_pool(void **state)
 static void part_of_a_pool(void **state)
 {
 	static const struct runtime_objects objects = {
-		.words = "python objects", .advice = "pool advice", .block_advice = "block advice"};
+		.words = "python objects", .advice = "pool advice", .advises_only_pools = true};
 	static const struct process process = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
 	static const char *const expected[] = {
 		"python objects grow at least 700 bytes/s, steadily for 60 s; pool advice\n",
-		"python objects grow 700 bytes/s, steadily for 60 s; block advice\n",
+		"python objects grow 700 bytes/s, steadily for 60 s\n",
 		"python objects grow 700 bytes/s, steadily for 60 s, held by variable a.b\n"};
 	const struct site site = {.process = &process, .kind = KIND_HEAP};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
@@ -245,6 +245,39 @@ static void part_of_a_pool(void **state)
 				 0);
 		/* Only a pool of another process gets its own line. */
 		assert_int_equal(strstr(text, "not known yet") != NULL, i != 0);
+	}
+}
+
+/* A suspect that has become much slower has its recent rate in the line. */
+static void slows(void **state)
+{
+	static const double slowed[] = {0, 350, 450};
+	static const struct process process = {1, 1, "one", NULL};
+	static const struct runtime_objects objects = {.words = "python objects"};
+	const struct site site = {.process = &process};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {.site = &site, .history = &history, .objects = &objects};
+	static const char *const expected[] = {
+		"grow 700 bytes/s, steadily for 60 s\n",
+		"grow 700 bytes/s, steadily for 60 s\n",
+		"grow 700 bytes/s (lately 250 bytes/s) for 60 s\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(slowed); i++) {
+		struct suspect suspect = {.site = &shown,
+					  .path_cnt = 1,
+					  .bytes_per_s = 700,
+					  .slowed_per_s = slowed[i],
+					  .since_ns = 60 * UINT64_C(1000000000)};
+		const struct snapshot snap = {0};
+		const struct report report = {.snapshot = &snap,
+					      .suspects = &suspect,
+					      .suspect_cnt = 1,
+					      .suspects_total = 1};
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, expected[i]));
 	}
 }
 
@@ -1097,6 +1130,28 @@ static char *sentence_of(const struct report *report)
 	return text;
 }
 
+/* If no growth can be judged, but a container of a Python program grows, the sentence names it. */
+static void python_grows(void **state)
+{
+	const struct python_growth python = {
+		.containers = {{.name = "app.kept",
+				.class = "list",
+				.named_by = PYTHON_VARIABLE,
+				.more = 600,
+				.items = 900,
+				.for_ns = 30 * UINT64_C(1000000000),
+				.adder = {"keep", "/srv/app.py", 12}}},
+		.container_cnt = 1,
+	};
+	const struct snapshot snap = {.python = &python};
+	const struct report report = {.snapshot = &snap, .judged = 2, .undecided = 1};
+	cleanup_free char *text = sentence_of(&report);
+
+	(void)state;
+	assert_string_equal(text, "? no leak found yet, but keep srv/app.py:12 adds 20 items/s to "
+				  "app.kept (list): trace for longer");
+}
+
 /* A longer run is not recommended for a core dump, nor if all processes have ended. */
 static void no_longer_run(void **state)
 {
@@ -1195,6 +1250,8 @@ int main(void)
 		cmocka_unit_test(pool_is_mostly_free),
 		cmocka_unit_test(next_step),
 		cmocka_unit_test(no_longer_run),
+		cmocka_unit_test(python_grows),
+		cmocka_unit_test(slows),
 		cmocka_unit_test(objects_of_process),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(amounts),
