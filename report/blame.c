@@ -203,10 +203,19 @@ static bool find_call(const struct options *opts, const struct report_site *show
 }
 
 /*
+ * True for functions that may be blamed if the stripped program called no library function. A named
+ * function of a library further out, such as an event loop, only called the program.
+ */
+static bool is_unnamed_own_or_foreign(const struct owned_function *owned)
+{
+	return is_unnamed_own(owned) || is_foreign(owned);
+}
+
+/*
  * Returns the function to blame for a stack on which no named function is the program's own. It is
  * the first of these that exists: the library function that the stripped program or the interpreter
- * called, the innermost named function of a library or interpreter, the program's innermost
- * function, the innermost function.
+ * called; the innermost function that belongs to the program, or is a named function of a library
+ * or interpreter; the innermost function.
  */
 static struct stack_pos blamed_of_others(const struct options *opts,
 					 const struct report_site *shown)
@@ -220,8 +229,7 @@ static struct stack_pos blamed_of_others(const struct options *opts,
 		if (has_call && owned_at(opts, shown, call).owner == CODE_OF_LIBRARY)
 			return call;
 	}
-	if (find(opts, shown, shown->first_frame, is_foreign, &owned) ||
-	    find(opts, shown, shown->first_frame, is_unnamed_own, &owned))
+	if (find(opts, shown, shown->first_frame, is_unnamed_own_or_foreign, &owned))
 		return owned.pos;
 	return pos;
 }

@@ -493,6 +493,9 @@ static const struct stack stacks[] = {
 	 .named = "sqlite3_step",
 	 .frame = 1},
 	{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
+	/* An event loop of a library called the program, so it is not to blame. */
+	{.frames = {"app|", "app|", "/usr/lib/libevent.so|", "/usr/lib/libevent.so|event_base_loop",
+		    "app|"}},
 	/* wrapped_frame: number of innermost functions that were found to behave like wrappers */
 	{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
 	 .named = "load",
