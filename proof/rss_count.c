@@ -283,12 +283,14 @@ static void add_rest(struct count *count, size_t i, uint64_t rss)
 {
 	const struct mapping *mapping = &count->smaps->maps.mappings[i];
 	uint64_t counted = count->counted[i];
+	enum rss_part part = counted ? RSS_MAPPED : part_of(&count->smaps->maps, i);
 
 	if (rss > counted && (counted || !strcmp(mapping->path, "[heap]")))
 		rss = resident_now(count, i, rss);
 	if (rss > counted)
-		count->rss.parts[counted ? RSS_MAPPED : part_of(&count->smaps->maps, i)] +=
-			rss - counted;
+		count->rss.parts[part] += rss - counted;
+	if (rss && !counted && part == RSS_MAPPED && mapping->writable)
+		count->rss.room += mapping->end - mapping->start - rss;
 }
 
 /*

@@ -205,6 +205,7 @@ static int take_answer(void *arg, struct message *answer)
 	rss->huge = message_get_u64(&cursor);
 	rss->swapped = message_get_u64(&cursor);
 	rss->main_top = message_get_u64(&cursor);
+	rss->room = message_get_u64(&cursor);
 	rss->allocator = message_get_u32(&cursor);
 	rss->has_blocks = message_get_u32(&cursor);
 	rss->outside = message_get_u64(&cursor);

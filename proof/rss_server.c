@@ -257,6 +257,7 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 	message_put_u64(reply, rss->huge);
 	message_put_u64(reply, rss->swapped);
 	message_put_u64(reply, rss->main_top);
+	message_put_u64(reply, rss->room);
 	message_put_u32(reply, rss->allocator);
 	message_put_u32(reply, rss->has_blocks);
 	message_put_u64(reply, rss->outside);

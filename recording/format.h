@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 20
+#define RECORDING_VERSION 21
 /* First format version with each kind of data. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -36,6 +36,7 @@
 #define RECORDING_WITH_SOCKETS 17   /* FOOTPRINT_SOCKETS */
 #define RECORDING_WITH_TIMERS 18    /* FOOTPRINT_TIMERS, FOOTPRINT_QUEUES */
 #define RECORDING_WITH_MAIN_TOP 19  /* `main_top` of struct rss */
+#define RECORDING_WITH_ROOM 21      /* `room` of struct rss */
 
 /*
  * Kind of the entry of the section "python" with Python's allocator and the number of uncounted

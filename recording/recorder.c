@@ -134,6 +134,7 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	bytes_put_number(&section->bytes, rss->huge);
 	bytes_put_number(&section->bytes, rss->swapped);
 	bytes_put_number(&section->bytes, rss->main_top);
+	bytes_put_number(&section->bytes, rss->room);
 }
 
 /* Adds the number of a name of a footprint to the section of the tallies. */

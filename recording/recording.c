@@ -210,6 +210,8 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->main_top = bytes_take_number(from);
 	else if (rss->arenas == 1)
 		rss->main_top = rss->parts[RSS_TOP];
+	if (version >= RECORDING_WITH_ROOM)
+		rss->room = bytes_take_number(from);
 }
 
 /* Returns the number of parts of a footprint in this version of the format. */

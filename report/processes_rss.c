@@ -21,6 +21,19 @@ const struct rss *processes_rss_first(const struct rss_pasts *pasts, const struc
 	return past && past->cnt > 1 ? &past->first : NULL;
 }
 
+const struct rss *processes_rss_only_first(const struct snapshot *snap,
+					   const struct rss_pasts *pasts)
+{
+	const struct rss *first = NULL;
+
+	if (snapshot_living(snap) != 1)
+		return NULL;
+	for (size_t i = 0; i < snap->tally_cnt && !first; i++)
+		if (process_tally_is_living(&snap->tallies[i]))
+			first = processes_rss_first(pasts, snap->tallies[i].process);
+	return first;
+}
+
 struct processes_rss processes_rss_of(const struct snapshot *snap, const struct rss_pasts *pasts)
 {
 	struct processes_rss all = {.living = snapshot_living(snap)};
@@ -39,16 +52,15 @@ struct processes_rss processes_rss_of(const struct snapshot *snap, const struct 
 	return all;
 }
 
-static const uint64_t *latest_parts(const struct process_tally *tally,
-				    const struct rss_pasts *pasts)
+static const struct rss *latest_of(const struct process_tally *tally, const struct rss_pasts *pasts)
 {
 	const struct rss_past *past = NULL;
 
 	if (rss_total(&tally->rss))
-		return tally->rss.parts;
+		return &tally->rss;
 	if (pasts && process_tally_is_living(tally))
 		past = rss_pasts_find(pasts, tally->process->image);
-	return past ? past->points[past->cnt - 1].parts : NULL;
+	return past ? &past->latest : NULL;
 }
 
 struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pasts *pasts)
@@ -56,10 +68,10 @@ struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pa
 	struct rss sum = {.arenas = 0};
 
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
-		const uint64_t *parts = latest_parts(&snap->tallies[i], pasts);
+		const struct rss *rss = latest_of(&snap->tallies[i], pasts);
 
-		for (size_t part = 0; parts && part < RSS_PART_CNT; part++)
-			sum.parts[part] += parts[part];
+		if (rss)
+			rss_join(&sum, rss);
 	}
 	return sum;
 }

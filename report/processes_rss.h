@@ -26,8 +26,8 @@ struct processes_rss {
 struct processes_rss processes_rss_of(const struct snapshot *snap, const struct rss_pasts *pasts);
 
 /*
- * Returns the sum of `parts` over the living processes; all other fields are 0. Memory is not read
- * for each report, so the latest reading of each process counts. `pasts` may be NULL.
+ * Returns the sum over the living processes: see rss_join(). Memory is not read for each report, so
+ * the latest reading of each process counts. `pasts` may be NULL.
  */
 struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pasts *pasts);
 
@@ -36,6 +36,10 @@ struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pa
  * report. `pasts` may be NULL.
  */
 const struct rss *processes_rss_first(const struct rss_pasts *pasts, const struct process *process);
+
+/* As processes_rss_first(), for the only living process; NULL if there are several. */
+const struct rss *processes_rss_only_first(const struct snapshot *snap,
+					   const struct rss_pasts *pasts);
 
 /*
  * Returns the sum of the present values over the listed processes. Sets *ret_first to the sum of

@@ -842,7 +842,8 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.propose = opts->gen_suppressions,
 		.final = final,
 		.rss = only ? &only->rss : NULL,
-		.first_rss = only ? processes_rss_first(pasts, only->process) : NULL,
+		.first_rss = only ? processes_rss_first(pasts, only->process)
+				  : processes_rss_only_first(snap, pasts),
 		.latest_rss = processes_rss_latest(snap, pasts),
 		.processes_rss = processes_rss_of(snap, pasts),
 		.untraced = sums && sums->untraced ? *sums->untraced : (struct untraced_growths){0},

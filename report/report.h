@@ -154,7 +154,10 @@ struct report {
 	struct untraced_growths untraced;
 	/* Resident memory of the process, if there is only one; NULL if not known. */
 	const struct rss *rss;
-	/* Resident memory when it was first known; NULL if it is known for the first time now. */
+	/*
+	 * Resident memory of the process, if there is only one, when it was first known; NULL if it
+	 * is not known yet, or for the first time now.
+	 */
 	const struct rss *first_rss;
 	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
 	/* Resident memory, summed over the latest reading of each living process; may be all 0. */

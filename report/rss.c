@@ -98,6 +98,7 @@ void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns, co
 	if (!past->cnt)
 		past->first = *rss;
 	past->image = image;
+	past->latest = *rss;
 	if (past->cnt == RSS_POINTS) {
 		past->cnt /= 2;
 		for (size_t i = 0; i < past->cnt; i++)
@@ -163,6 +164,7 @@ void rss_join(struct rss *rss, const struct rss *other)
 	rss->huge += other->huge;
 	rss->swapped += other->swapped;
 	rss->main_top += other->main_top;
+	rss->room += other->room;
 }
 
 static double kept_at(const struct rss_point *point, enum rss_kept which)

@@ -45,9 +45,14 @@ struct rss {
 	uint64_t torn_arenas;
 	/* Number of glibc arenas that were inconsistent; see RSS_UNREAD. */
 	uint64_t skipped_arenas;
-	uint64_t huge;                /* bytes, over all parts, in transparent huge pages */
-	uint64_t swapped;             /* swapped-out bytes, which no part includes */
-	uint64_t main_top;            /* part of RSS_TOP that malloc_trim() would return */
+	uint64_t huge;     /* bytes, over all parts, in transparent huge pages */
+	uint64_t swapped;  /* swapped-out bytes, which no part includes */
+	uint64_t main_top; /* part of RSS_TOP that malloc_trim() would return */
+	/*
+	 * Bytes that are not resident in the writable mappings of RSS_MAPPED, except mappings
+	 * without any resident page. The program can use them without a call that memleak traces.
+	 */
+	uint64_t room;
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* true if `outside` and `older` are known */
 	/* Part of RSS_MAPPED and RSS_PYTHON in tracked blocks, outside of glibc's heap */
@@ -77,6 +82,7 @@ struct rss_pinners {
 struct rss_past {
 	uint32_t image;   /* number of the process image that the memory belongs to */
 	struct rss first; /* resident memory when it was first known */
+	struct rss latest;
 	struct rss_point {
 		uint64_t elapsed_ns; /* time since tracing began */
 		uint64_t parts[RSS_PART_CNT];

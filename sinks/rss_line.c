@@ -462,6 +462,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 		json_unsigned(json, rss_part_name(part), rss->parts[part]);
 	json_unsigned(json, "huge", rss->huge);
 	json_unsigned(json, "swapped", rss->swapped);
+	json_unsigned(json, "room", rss->room);
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);

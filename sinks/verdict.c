@@ -244,8 +244,8 @@ static enum rss_part write_grown(const struct text_part *part, enum rss_part las
 	enum rss_part grown;
 	uint64_t bytes;
 
-	if (!report->rss || !report->first_rss ||
-	    !rss_growth(report->first_rss, report->rss, last, &grown, &bytes))
+	if (!report->first_rss ||
+	    !rss_growth(report->first_rss, &report->latest_rss, last, &grown, &bytes))
 		return RSS_PART_CNT;
 	fputs(before, part->out);
 	rss_write_grown(part->out, grown, bytes);
@@ -263,8 +263,8 @@ static enum rss_part last_cause(const struct report *report, const struct untrac
 	enum rss_part grown;
 	uint64_t bytes = 0;
 
-	if (report->rss && report->first_rss)
-		rss_growth(report->first_rss, report->rss, RSS_STACKS, &grown, &bytes);
+	if (report->first_rss)
+		rss_growth(report->first_rss, &report->latest_rss, RSS_STACKS, &grown, &bytes);
 	return (double)bytes < gained / 2 ? RSS_FILES : RSS_STACKS;
 }
 
@@ -310,6 +310,17 @@ static void write_objects(const struct text_part *part, const struct process *pr
 		fprintf(part->out, "; %s may grow there, %s", objects->words, objects->advice);
 }
 
+/* Writes how much memory other anonymous mappings still have for the program; see struct rss. */
+static void write_room(const struct text_part *part)
+{
+	char amount[AMOUNT_TEXT_SIZE];
+
+	if (!part->report->latest_rss.room)
+		return;
+	text_amount((double)part->report->latest_rss.room, amount);
+	fprintf(part->out, ", in mappings with room for %s more", amount);
+}
+
 /*
  * Ends a line about untraced growth with a cause, if one is known: the part of resident memory that
  * grew most, or else the option that shows more, or advice.
@@ -318,11 +329,15 @@ static void write_cause(const struct text_part *part, const struct untraced_grow
 {
 	const char *options = verdict_options_of(part->report, growth->part);
 	const char *advice = untraced_words[growth->part].advice;
+	enum rss_part grown = RSS_PART_CNT;
 
-	if (growth->part == FOOTPRINT_ANONYMOUS &&
-	    write_grown(part, last_cause(part->report, growth), ": ") != RSS_PART_CNT)
+	if (growth->part == FOOTPRINT_ANONYMOUS)
+		grown = write_grown(part, last_cause(part->report, growth), ": ");
+	if (grown != RSS_PART_CNT) {
 		fputs(" since the start", part->out);
-	else if (growth->part == FOOTPRINT_ANONYMOUS && options)
+		if (grown == RSS_MAPPED)
+			write_room(part);
+	} else if (growth->part == FOOTPRINT_ANONYMOUS && options)
 		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);
 	else if (advice && options)
 		fprintf(part->out, ": %s%s %s",

@@ -126,6 +126,29 @@ static void returned_meanwhile(void **state)
 	close(socks[1]);
 }
 
+/* Counts the memory of a child that writes to the first `bytes` bytes at `at`. */
+static struct rss rss_of_child(char *at, size_t bytes)
+{
+	pid_t pid = fork();
+	struct smaps smaps;
+	struct rss rss;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		memset(at, 1, bytes);
+		raise(SIGSTOP);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	smaps = read_smaps(pid);
+	count(pid, &smaps, &rss);
+	smaps_deinit(&smaps);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return rss;
+}
+
 /* A private mapping of /dev/zero is anonymous memory, and a shared one is shared memory. */
 static void zero_device(void **state)
 {
@@ -141,30 +164,42 @@ static void zero_device(void **state)
 	assert_true(fd >= 0);
 	for (size_t i = 0; i < sizeof(mappings) / sizeof(*mappings); i++) {
 		char *at = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, mappings[i].flags, fd, 0);
-		struct smaps smaps;
 		struct rss rss;
-		pid_t pid;
 
 		assert_ptr_not_equal(at, MAP_FAILED);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			memset(at, 1, 32 * MIB);
-			raise(SIGSTOP);
-			_exit(1);
-		}
-		assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
-		smaps = read_smaps(pid);
-		count(pid, &smaps, &rss);
+		rss = rss_of_child(at, 32 * MIB);
 		assert_true(rss.parts[mappings[i].part] >= 32 * MIB);
 		assert_true(rss.parts[RSS_FILES] < 32 * MIB);
-		smaps_deinit(&smaps);
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
 		munmap(at, 32 * MIB);
 	}
 	close(fd);
+}
+
+/*
+ * The rest of a mapping is room for the program once a part is resident, but not if the program
+ * may not write there.
+ */
+static void room(void **state)
+{
+	char *at = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t before;
+	struct rss rss;
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* the heap is not glibc's */
+#endif
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_int_equal(madvise(at, 32 * MIB, MADV_NOHUGEPAGE), 0);
+	/* Guards on both sides, so that the mapping does not join another one. */
+	assert_int_equal(mprotect(at, MIB, PROT_NONE), 0);
+	assert_int_equal(mprotect(at + 31 * MIB, MIB, PROT_NONE), 0);
+	before = rss_of_child(at + MIB, 0).room;
+	rss = rss_of_child(at + MIB, 6 * MIB);
+	assert_int_equal(rss.room, before + 24 * MIB);
+	assert_int_equal(mprotect(at + 21 * MIB, 10 * MIB, PROT_NONE), 0);
+	rss = rss_of_child(at + MIB, 6 * MIB);
+	assert_int_equal(rss.room, before + 14 * MIB);
+	munmap(at, 32 * MIB);
 }
 
 int main(void)
@@ -172,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(returned_meanwhile),
 		cmocka_unit_test(zero_device),
+		cmocka_unit_test(room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -550,7 +550,7 @@ static void footprints_of_versions(void **state)
 	static const size_t parts[] = {
 		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,   [10] = 9,
 		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11, [16] = 19,
-		[17] = 20, [18] = 22, [19] = 22, [20] = 22};
+		[17] = 20, [18] = 22, [19] = 22, [20] = 22, [21] = 22};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);
@@ -562,13 +562,14 @@ static void footprints_of_versions(void **state)
 /* The resident memory of a process has more numbers in newer versions. */
 static void memory_of_versions(void **state)
 {
-	static const size_t numbers[] = {[5] = 15,  [8] = 15,  [9] = 16,  [12] = 16, [13] = 18,
-					 [16] = 18, [17] = 20, [18] = 20, [19] = 21, [20] = 21};
+	static const size_t numbers[] = {
+		[5] = 15,  [8] = 15,  [9] = 16,  [12] = 16, [13] = 18, [16] = 18,
+		[17] = 20, [18] = 20, [19] = 21, [20] = 21, [21] = 22};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		if (!numbers[version])
 			continue;
-		for (size_t cnt = 14; cnt <= 22; cnt++)
+		for (size_t cnt = 14; cnt <= 23; cnt++)
 			assert_int_equal(read_tally(version, RECORDING_TALLY_RSS, cnt, 0),
 					 cnt == numbers[version] ? 0 : -EBADMSG);
 	}

@@ -289,6 +289,7 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	snap->tallies->rss.huge = number % 11;
 	snap->tallies->rss.swapped = number % 13;
 	snap->tallies->rss.main_top = number % 17;
+	snap->tallies->rss.room = number % 19;
 	snap->tallies->rss.has_blocks = number % 2;
 	snap->tallies->rss.pinned_by_older = number % 7;
 	if (number % 2)

@@ -418,6 +418,11 @@ static void cause_of_growth(void **state)
 		 "start\n"},
 		{{.parts = {[RSS_LIVE] = 1 * MIB, [RSS_FILES] = 40 * MIB}},
 		 "traced blocks 0 bytes/s: pages of mapped files +40.0 MiB since the start\n"},
+		{{.parts = {[RSS_MAPPED] = 6 * MIB}},
+		 "traced blocks 0 bytes/s: other anonymous memory +6.0 MiB since the start\n"},
+		{{.parts = {[RSS_MAPPED] = 6 * MIB}, .room = 90 * MIB},
+		 "traced blocks 0 bytes/s: other anonymous memory +6.0 MiB since the start, in "
+		 "mappings with room for 90.0 MiB more\n"},
 	};
 	const struct snapshot snap = {0};
 	struct untraced_growth growth = {
@@ -428,7 +433,7 @@ static void cause_of_growth(void **state)
 				.untraced = {.items = &growth, .cnt = 1}};
 
 	for (size_t i = 0; i < LENGTH(scenes); i++) {
-		report.rss = &scenes[i].rss;
+		report.latest_rss = scenes[i].rss;
 		cleanup_free char *text = verdict_of(&report, false);
 
 		assert_non_null(strstr(text, scenes[i].cause));
