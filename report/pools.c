@@ -27,6 +27,12 @@
 #define SLIGHT 0.001
 
 /*
+ * Minimum number of steps by which a pool has grown, for it to count as level soon. If steps come
+ * at random times, the probability of no step in the second half of a period with 5 is 2^-5.
+ */
+#define LEAST_STEPS 5
+
+/*
  * Maximum number of frames of a stack that are searched for a function that shows what kind of
  * objects the block is for.
  */
@@ -359,8 +365,26 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
+/*
+ * True if a pool grew by enough steps to show one more if growth went on at the same rate, and has
+ * been level for at least half of its history since then. This may be too short a growth for the
+ * trend test.
+ */
+static bool is_level(const struct pool *pool, const struct site_history *history)
+{
+	const struct history_point *const *points = history->points;
+	size_t last = history->point_cnt - 1, end = 0;
+
+	for (size_t i = 1; i <= last; i++)
+		if (points[i]->bytes > points[end]->bytes)
+			end = i;
+	return points[end]->bytes - points[0]->bytes >= LEAST_STEPS * pool->step_bytes &&
+	       2 * (points[last]->elapsed_ns - points[end]->elapsed_ns) >=
+		       points[last]->elapsed_ns - points[0]->elapsed_ns;
+}
+
 /* A pool that has been level for at least half of its history is not expected to go on growing. */
-bool pool_is_unclear(const struct site_history *history)
+bool pool_is_unclear(const struct pool *pool, const struct site_history *history)
 {
 	const struct history_point *const *points = history->points;
 	const struct trend *trend = &history->trend;
@@ -369,6 +393,8 @@ bool pool_is_unclear(const struct site_history *history)
 	if (!history->point_cnt || points[last]->bytes <= points[0]->bytes ||
 	    trend_is_suspect(trend) || trend->tendency == TENDENCY_SHRINKS)
 		return false;
+	if (trend->tendency == TENDENCY_FLAT)
+		return !is_level(pool, history);
 	return trend->tendency != TENDENCY_LEVELLED ||
 	       2 * trend->since_ns < points[last]->elapsed_ns - points[0]->elapsed_ns;
 }

@@ -77,6 +77,6 @@ uint64_t pools_first_ns(const struct pools *pools, const struct process *process
  * True if a pool has grown, although not like a leak, and has not been level long enough to rule
  * out more growth.
  */
-bool pool_is_unclear(const struct site_history *history);
+bool pool_is_unclear(const struct pool *pool, const struct site_history *history);
 
 #endif

@@ -555,7 +555,8 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	for (size_t i = 0; i < pool_cnt; i++) {
 		judged[cnt++] = (struct candidate){.site = &pools->pools[i].sum,
 						   .growth = pools->growth[i]};
-		if (pools->pools[i].in_steps && pool_is_unclear(pools->growth[i].history))
+		if (pools->pools[i].in_steps &&
+		    pool_is_unclear(&pools->pools[i], pools->growth[i].history))
 			report->unclear = &pools->pools[i];
 	}
 	return cnt;

@@ -166,21 +166,42 @@ static void unclear(void **state)
 	struct history_point moments[] = {{.bytes = ARENA}, {.bytes = 2 * ARENA, .elapsed_ns = 10}};
 	const struct history_point *points[] = {&moments[0], &moments[1]};
 	struct site_history history = {.points = points, .point_cnt = 2};
+	struct pool pool = {.step_bytes = ARENA};
 
-	assert_true(pool_is_unclear(&history));
+	assert_true(pool_is_unclear(&pool, &history));
 	history.trend.tendency = TENDENCY_FLAT;
-	assert_true(pool_is_unclear(&history));
+	assert_true(pool_is_unclear(&pool, &history));
 	history.trend.tendency = TENDENCY_STEPS;
-	assert_true(pool_is_unclear(&history));
+	assert_true(pool_is_unclear(&pool, &history));
 	history.trend.score.total = 1;
-	assert_false(pool_is_unclear(&history));
+	assert_false(pool_is_unclear(&pool, &history));
 	history.trend = (struct trend){.tendency = TENDENCY_LEVELLED, .since_ns = 4};
-	assert_true(pool_is_unclear(&history));
+	assert_true(pool_is_unclear(&pool, &history));
 	history.trend.since_ns = 5;
-	assert_false(pool_is_unclear(&history));
+	assert_false(pool_is_unclear(&pool, &history));
 	history.trend.tendency = TENDENCY_FLAT;
 	moments[1].bytes = ARENA;
-	assert_false(pool_is_unclear(&history));
+	assert_false(pool_is_unclear(&pool, &history));
+}
+
+/* A pool that took many steps at once, and none for as long, has stopped growing. */
+static void one_rise(void **state)
+{
+	struct history_point moments[] = {{.bytes = ARENA},
+					  {.bytes = 6 * ARENA, .elapsed_ns = 10},
+					  {.bytes = 6 * ARENA, .elapsed_ns = 20}};
+	const struct history_point *points[] = {&moments[0], &moments[1], &moments[2]};
+	struct site_history history = {
+		.points = points, .point_cnt = 3, .trend.tendency = TENDENCY_FLAT};
+	struct pool pool = {.step_bytes = ARENA};
+
+	(void)state;
+	assert_false(pool_is_unclear(&pool, &history));
+	moments[2].elapsed_ns = 19;
+	assert_true(pool_is_unclear(&pool, &history));
+	moments[2].elapsed_ns = 20;
+	moments[0].bytes = 2 * ARENA;
+	assert_true(pool_is_unclear(&pool, &history));
 }
 
 /*
@@ -219,9 +240,10 @@ static void settling(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),    cmocka_unit_test(scripts),
-		cmocka_unit_test(buffers), cmocka_unit_test(nobody_names),
-		cmocka_unit_test(unclear), cmocka_unit_test(settling),
+		cmocka_unit_test(sums),     cmocka_unit_test(scripts),
+		cmocka_unit_test(buffers),  cmocka_unit_test(nobody_names),
+		cmocka_unit_test(unclear),  cmocka_unit_test(one_rise),
+		cmocka_unit_test(settling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
