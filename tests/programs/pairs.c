@@ -6,11 +6,15 @@
  */
 #include <poll.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "truth.h"
 
 #define PAGE 4096
 #define PAIRS_MAX 1000000
+/* Number of mappings after which `pairs mapped` pauses, so that memleak loses no event. */
+#define AT_ONCE 32
+#define PAUSE_US 500
 
 OWN_FRAME static void odd_alloc(void)
 {
@@ -52,6 +56,8 @@ static int map_by_turns(void)
 		must(count < PAIRS_MAX, "end in time");
 		odd_alloc();
 		pages_map(at + count * PAGE);
+		if (count % AT_ONCE == 0)
+			usleep(PAUSE_US);
 	}
 	leaks("odd_alloc", count, count * 16);
 	maps("pages_map", count, count * PAGE, "mmap");
