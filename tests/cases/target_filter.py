@@ -282,17 +282,24 @@ def test_hint_is_lost(t):
 
 @contextlib.contextmanager
 def waiting_report(t, *args, env=None, wrapper=()):
-    """Returns (memleak, program, truth, path) while a report waits for a debuginfod server."""
+    """
+    Returns (memleak, program, truth, path) while a report waits for a debuginfod server. The cache
+    is empty: in a cache that runs share, libdebuginfod finds that the file is missing, and asks no
+    server for 10 minutes.
+    """
     if not find_library("debuginfod"):
         raise Skip("no libdebuginfod")
     path = rename(t, f"n{os.getpid()}")
     subprocess.run(["strip", path], check=True)
+    # The user that downloads files opens the cache by its path.
+    t.tmp.chmod(0o755)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         url = "http://127.0.0.1:{}/".format(server.getsockname()[1])
         program = t.program("family", *args, path=path)
         memleak = find(t, "-v", "--comm", path.name, interval="0.2",
-                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp), **(env or {})},
+                       env={"DEBUGINFOD_URLS": url, "CACHE_DIRECTORY": os.fspath(t.tmp),
+                            **(env or {})},
                        wrapper=wrapper)
         truth = program.go()
         with server.accept()[0]:
