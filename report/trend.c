@@ -60,6 +60,14 @@
 #define STALL_BLOCKS 5
 #define STALLED 0.1
 /*
+ * Young growth, shorter than YOUNG_S seconds, that has slowed down to less than SLOWED times its
+ * earlier rate may be a pool that warms up: it is no leak yet. A few blocks may come late by
+ * chance, so the difference from an even rate must exceed Z_SLOWED standard deviations.
+ */
+#define YOUNG_S 120.0
+#define SLOWED 0.6
+#define Z_SLOWED Z_95
+/*
  * Growth counts as even on three conditions: its confidence is at least EVEN_CONFIDENCE; its recent
  * rate is at least EVEN_RATE times its earlier rate; and the lower confidence limit of its rate is
  * at least EVEN_RATE times the rate.
@@ -383,16 +391,24 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 	return rises;
 }
 
+/* Returns the part of a series until its latest maximum. */
+static struct series until_level(const struct series *series, double level_s)
+{
+	struct series ret = *series;
+
+	while (ret.cnt && ret.at_s[ret.cnt - 1] > level_s)
+		ret.cnt--;
+	return ret;
+}
+
 /*
  * Returns the confidence that a series has a trend. Values after the maximum do not make an upward
  * trend more certain: if nothing grows any more, no new verdict is due.
  */
 static double confidence_until(const struct series *series, double level_s)
 {
-	struct series until = *series;
+	struct series until = until_level(series, level_s);
 
-	while (until.cnt && until.at_s[until.cnt - 1] > level_s)
-		until.cnt--;
 	return smaller(confidence(series), confidence(&until));
 }
 
@@ -937,6 +953,26 @@ static bool has_stalled(const struct site_history *history, const struct series 
 	       lately(series, found->first, late) < STALLED;
 }
 
+/*
+ * True if the growth of all blocks has begun lately and has become slower: see YOUNG_S. Judges the
+ * growth at the latest rise, so that the answer stays the same while the site is level.
+ */
+static bool warms_up(const struct site_history *history, const struct series *series,
+		     const struct finding *found)
+{
+	const struct history_point *const *points = history->points;
+	struct series until = until_level(series, found->level_s);
+	size_t last = until.cnt - 1, first = found->first, since = late_of(&until, found);
+	double late_s = length_s(&until, since), grows_s = length_s(&until, first);
+	double blocks = (double)points[last]->count - (double)points[first]->count;
+	double late = (double)points[last]->count - (double)points[since]->count;
+	double even = blocks * late_s / grows_s;
+
+	/* The number of late blocks has a binomial distribution if the rate is even. */
+	return since > first && grows_s < YOUNG_S && lately(&until, first, since) < SLOWED &&
+	       even - late > Z_SLOWED * sqrt(even * (1 - late_s / grows_s));
+}
+
 /* Judges the growth of all blocks. If they do not grow, decides whether the site is pending. */
 static void judge_pending(const struct site_history *history, const struct series *series,
 			  const struct finding *found, struct trend *ret)
@@ -967,6 +1003,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 	if (span == SPAN_CNT && !found.reasons.objection && has_stalled(history, &series, &found))
 		found.reasons.objection = OBJECTION_LATELY;
 	found.reasons.objection = weigh(history, span, &found, &found.reasons);
+	if (span == SPAN_CNT && !found.reasons.objection && warms_up(history, &series, &found))
+		found.reasons.objection = OBJECTION_LATELY;
 	ret->undecided |= found.reasons.objection == OBJECTION_EARLIER ||
 			  (found.reasons.objection == OBJECTION_PROCESS && span == SPAN_CNT);
 	if (span < SPAN_CNT && found.reasons.objection)

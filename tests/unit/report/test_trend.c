@@ -430,16 +430,31 @@ static void run_slowing(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 	double lately_per_s;
 
-	made_leak(program, 0, 0, 60, 100, 200);
-	made_leak(program, 0, 60, 100, 30, 200);
-	made_leak(program, 1, 0, 100, 100, 200);
-	made_program_judge(program, 100, trends);
+	made_leak(program, 0, 0, 100, 100, 200);
+	made_leak(program, 0, 100, 150, 30, 200);
+	made_leak(program, 1, 0, 150, 100, 200);
+	made_program_judge(program, 150, trends);
 	leaks("steady leak", seed, &trends[1], 20000);
 	lately_per_s = trends[0].bytes_per_s - trends[0].slowed_per_s;
 	if (!trend_is_suspect(&trends[0]) || lately_per_s < 0.6 * 6000 || lately_per_s > 1.6 * 6000)
 		tell("slowing growth", seed, &trends[0]);
 	if (trends[1].slowed_per_s)
 		tell("steady growth", seed, &trends[1]);
+}
+
+/* Growth that began lately and slows down is no leak yet: it may be a pool that warms up. */
+static void run_warm_up(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	made_leak(program, 0, 0, 30, 20, 200);
+	made_leak(program, 0, 30, 60, 8, 200);
+	made_leak(program, 1, 0, 60, 20, 200);
+	made_program_judge(program, 60, trends);
+	does_not("pool that warms up", seed, &trends[0]);
+	if (!trends[0].pending)
+		tell("pool that warms up", seed, &trends[0]);
+	leaks("steady leak", seed, &trends[1], 4000);
 }
 
 /* The reports on a pool that fills. */
@@ -489,6 +504,7 @@ static void run_filling(struct made_program *program, uint64_t seed)
 static void slowing(void **state)
 {
 	replay(run_slowing, REPLAYS);
+	replay(run_warm_up, REPLAYS);
 }
 
 static void filling(void **state)

@@ -238,6 +238,16 @@ static struct plan make_shrinking(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
+/* A pool warms up: it grows ever more slowly, until it is full. */
+static struct plan make_warm_up(struct made_program *program, double part_s)
+{
+	double blocks = made_scale(program, 100, 5000);
+
+	for (double i = 0; i < blocks; i++)
+		made_block(program, 0, made_exponential(program, part_s), FOREVER, 500);
+	return (struct plan){.until_s = 12 * part_s, .from_s = 0};
+}
+
 /* The program allocates in up to four steps. */
 static struct plan make_startup(struct made_program *program, double step_s)
 {
@@ -409,6 +419,7 @@ static struct plan make_rising_sawtooth(struct made_program *program, double per
 
 static const double lives_s[] = {20, 40, 75, 150, 300, 600};
 static const double times_s[] = {20, 60, 200};
+static const double warm_ups_s[] = {10, 20, 40};
 static const double shares[] = {1, 5, 20, 50};
 
 #define EACH(array, at) for (size_t at = 0; at < sizeof(array) / sizeof((array)[0]); at++)
@@ -434,6 +445,8 @@ static void caches(void **state)
 	innocent("cache that replaces", make_lru, times_s[i], 0.1);
 	EACH(times_s, i)
 	innocent("cache that shrinks", make_shrinking, times_s[i], 0.1);
+	EACH(warm_ups_s, i)
+	innocent("pool that warms up", make_warm_up, warm_ups_s[i], 15);
 	EACH(times_s, i)
 	innocent("start-up in steps", make_startup, times_s[i], 0.1);
 	assert_int_equal(missed, 0);
