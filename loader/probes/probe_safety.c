@@ -66,8 +66,8 @@ int probe_safety_check(pid_t pid)
 {
 	if (is_go(pid)) {
 		log_error("process %d is a Go program, which moves its stacks: a return probe "
-			  "could crash it. --force traces what its C code allocates; Go's own "
-			  "memory is garbage-collected",
+			  "could crash it. --force traces what its C code allocates; the heap "
+			  "profile of Go's net/http/pprof shows Go's own objects",
 			  pid);
 		return -EPERM;
 	}

@@ -419,7 +419,7 @@ def test_seccomp_kernel(t):
 def test_go(t):
     """A Go program is refused with the reason; --force traces its C code."""
     program = t.program("leak_go")
-    t.refused("--json", "-p", str(program.pid), "1", code=1, says=("Go", "--force"))
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says=("Go", "--force", "pprof"))
     memleak = t.attach(program, "--force")
     truth = program.go()
     expect(memleak.stop(), truth)
