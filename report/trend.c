@@ -88,11 +88,13 @@
  */
 #define LONG_LIFE_S 3600.0
 /*
- * Blocks that replace each other count as one growing buffer if their bytes rose at least this
- * number of times. If the sizes of the blocks are random, the probability of 7 rises in a row is
- * 1/8! = 1/40320.
+ * Blocks that replace each other count as one growing buffer if their bytes rose at least
+ * REPLACED_RISES times. If the sizes of the blocks are random, the probability of 7 rises in a row
+ * is 1/8! = 1/40320. Several blocks may have sizes that repeat in turn, so that their sum rises and
+ * falls slowly: they must also have grown by the fraction REPLACED_GAIN.
  */
 #define REPLACED_RISES 7
+#define REPLACED_GAIN 0.125
 /*
  * Minimum growth, as a number of blocks, for a verdict on the blocks older than a span. The
  * probability that 8 rises are due to chance is 2^-8.
@@ -694,18 +696,20 @@ static bool site_grew_with(const struct site_history *history, const struct find
 
 /*
  * True if the blocks of a site only replace each other: in the window, their number never changed
- * and their bytes never fell, and since the growth began, their bytes rose at least REPLACED_RISES
- * times.
+ * and their bytes never fell, and they grew as much as REPLACED_RISES demands.
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
 	const struct history_point *const *points = history->points;
+	const struct history_point *now = points[history->point_cnt - 1];
+	double gain = (double)now->bytes - (double)points[found->since]->bytes;
 
 	for (size_t i = found->since; i + 1 < history->point_cnt; i++)
 		if (points[i + 1]->count != points[i]->count ||
 		    points[i + 1]->bytes < points[i]->bytes)
 			return false;
-	return found->reasons.rises >= REPLACED_RISES;
+	return found->reasons.rises >= REPLACED_RISES &&
+	       (now->count == 1 || gain >= REPLACED_GAIN * (double)now->bytes);
 }
 
 /*

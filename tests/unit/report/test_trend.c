@@ -457,6 +457,32 @@ static void run_warm_up(struct made_program *program, uint64_t seed)
 	leaks("steady leak", seed, &trends[1], 4000);
 }
 
+static void count_suspicions(void *arg, double at_s, const struct site *sites,
+			     const struct growth *growth)
+{
+	const struct site_history *history = growth[0].history;
+	size_t *cnt = arg;
+
+	*cnt += history && trend_is_suspect(&history->trend);
+}
+
+/*
+ * A full cache replaces its blocks in turn. Their sizes have a period, which is almost a fraction
+ * of the interval, so that the sum of the sizes changes slowly.
+ */
+static void run_turns(struct made_program *program, uint64_t seed)
+{
+	double turn_s = made_between(program, 0.024, 0.026);
+	size_t suspicions = 0;
+
+	for (size_t i = 0; i < (size_t)(300 / turn_s); i++)
+		made_block(program, 0, (double)i * turn_s, 80 * turn_s, (uint32_t)(650 + i % 100));
+	made_program_run(program, 300, count_suspicions, &suspicions);
+	if (suspicions)
+		fail_msg("blocks in turns (seed %llu): %zu reports suspect them",
+			 (unsigned long long)seed, suspicions);
+}
+
 /* The reports on a pool that fills. */
 struct filling {
 	uint64_t bytes;       /* at the report before */
@@ -505,6 +531,11 @@ static void slowing(void **state)
 {
 	replay(run_slowing, REPLAYS);
 	replay(run_warm_up, REPLAYS);
+}
+
+static void turns(void **state)
+{
+	replay(run_turns, REPLAYS);
 }
 
 static void filling(void **state)
@@ -606,8 +637,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
 		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
 		cmocka_unit_test(few_earlier), cmocka_unit_test(filling),
-		cmocka_unit_test(slowing),     cmocka_unit_test(widening),
-		cmocka_unit_test(bursts),
+		cmocka_unit_test(turns),       cmocka_unit_test(slowing),
+		cmocka_unit_test(widening),    cmocka_unit_test(bursts),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
